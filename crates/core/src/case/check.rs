@@ -1,0 +1,1 @@
+//! Do expectations hold?

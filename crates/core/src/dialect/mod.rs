@@ -1,0 +1,97 @@
+//! Dialects: the language that an engine's statements are written in, and the meaning of the bytes that it returns.
+//!
+//! A dialect answers questions ("how is this value written?", "what value are these bytes?"); code that needs an answer
+//! asks the dialect, and never which dialect it is. A dialect of somebody else's engine is one more implementation.
+
+mod normalize;
+
+use std::fmt;
+
+use crate::outcome::StatementResult;
+use crate::sql::StatementKind;
+use crate::value::Value;
+
+/// The language of an engine.
+pub trait Dialect: Sync + fmt::Debug {
+    /// The dialect's name.
+    fn name(&self) -> &'static str;
+
+    /// The value as a literal of this dialect.
+    fn literal(&self, value: &Value) -> String;
+
+    /// What a cell means: the engine's type name and the bytes that came over the wire. A pure function, applied only
+    /// when outcomes are compared or shown. A type that is not known is text.
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value;
+
+    /// The statement that opens a transaction.
+    fn begin(&self) -> &'static str {
+        "BEGIN"
+    }
+
+    /// What a statement does to its transaction.
+    fn kind(&self, sql: &str) -> StatementKind {
+        StatementKind::of(sql)
+    }
+
+    /// A result's rows as values, in the order in which they came.
+    fn values(&self, result: &StatementResult) -> Vec<Vec<Value>> {
+        let cell = |column: usize, bytes: &Option<Vec<u8>>| match bytes {
+            None => Value::Null,
+            Some(bytes) => self.normalize(result.columns.get(column).map_or("", |c| &c.type_name), bytes),
+        };
+        let row = |row: &Vec<_>| row.iter().enumerate().map(|(column, bytes)| cell(column, bytes)).collect();
+        result.rows.iter().map(row).collect()
+    }
+}
+
+/// SQLite's language. Cells carry the storage class of each value in their first byte (see [`normalize`]).
+#[derive(Debug)]
+pub struct Sqlite;
+
+/// PostgreSQL's language; cells are in text format.
+#[derive(Debug)]
+pub struct Postgres;
+
+impl Dialect for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        match value {
+            // SQLite has no U& strings; a line break stands for itself in a string.
+            Value::Text(text) => quote(text),
+            other => other.to_string(),
+        }
+    }
+
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
+        normalize::sqlite(type_name, bytes)
+    }
+}
+
+impl Dialect for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        match value {
+            Value::Text(text) => quote(text),
+            // X'…' is a bit string to PostgreSQL.
+            Value::Bytes(bytes) => {
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("'\\x{hex}'::bytea")
+            }
+            other => other.to_string(),
+        }
+    }
+
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
+        normalize::postgres(type_name, bytes)
+    }
+}
+
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

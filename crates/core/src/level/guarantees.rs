@@ -1,0 +1,1 @@
+//! What engines' level names are worth.

@@ -1,0 +1,1 @@
+//! Transactions, derived from a trace.

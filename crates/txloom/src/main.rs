@@ -1,0 +1,2 @@
+//! txloom
+fn main() {}
