@@ -123,7 +123,9 @@ impl<'a> Scanner<'a> {
         let rest = self.rest();
         let in_number = |(at, c): (usize, char)| {
             let after_exponent = at > 0 && matches!(rest.as_bytes()[at - 1], b'e' | b'E');
-            c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E') || (matches!(c, '-' | '+') && (at == 0 || after_exponent))
+            c.is_ascii_digit()
+                || matches!(c, '.' | 'e' | 'E')
+                || (matches!(c, '-' | '+') && (at == 0 || after_exponent))
         };
         let end = rest.char_indices().find(|pair| !in_number(*pair)).map_or(rest.len(), |(at, _)| at);
         let number = Number::parse(&rest[..end]).ok_or_else(|| self.error(format!("`{rest}` is not a number")))?;
@@ -155,7 +157,9 @@ impl<'a> Scanner<'a> {
         let digits = self.quoted()?;
         let byte = |at| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-        bytes.map(Value::Bytes).ok_or(LiteralError { at: start, message: "expected pairs of hexadecimal digits".into() })
+        bytes
+            .map(Value::Bytes)
+            .ok_or(LiteralError { at: start, message: "expected pairs of hexadecimal digits".into() })
     }
 
     /// SQL's Unicode escapes: `\XXXX`, `\+XXXXXX`, `\\`.

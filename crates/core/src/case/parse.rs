@@ -33,7 +33,17 @@ pub struct CaseError {
 
 /// The directives, for "did you mean".
 const DIRECTIVES: &[&str] = &[
-    "case", "isolation", "node", "program", "anomaly", "schedule", "assert", "final", "partition", "heal", "deliver",
+    "case",
+    "isolation",
+    "node",
+    "program",
+    "anomaly",
+    "schedule",
+    "assert",
+    "final",
+    "partition",
+    "heal",
+    "deliver",
     "kill",
 ];
 
@@ -317,7 +327,8 @@ impl<'a> Parser<'a> {
         if value == FORMAT_VERSION.to_string() {
             return Ok(());
         }
-        let message = format!("this version reads case format {FORMAT_VERSION}, not `{value}`; a newer txloom may read it");
+        let message =
+            format!("this version reads case format {FORMAT_VERSION}, not `{value}`; a newer txloom may read it");
         Err(self.error_at(value, message))
     }
 
