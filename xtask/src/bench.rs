@@ -48,7 +48,8 @@ const BARS: &[Bar] = &[
 pub(crate) fn run() -> Result<bool> {
     let mut table = format!("# Benchmark, {}\n\n", date::today());
     table.push_str("Two sessions, eight steps, reset included, one worker (`make bench`). Medians.\n\n");
-    table.push_str("| target | round trip | case without wait | case with wait | cost of a wait | cases per second |\n");
+    table
+        .push_str("| target | round trip | case without wait | case with wait | cost of a wait | cases per second |\n");
     table.push_str("|---|---:|---:|---:|---:|---:|\n");
     let mut met = true;
     for bar in BARS {

@@ -140,7 +140,8 @@ fn save(folder: &Path, line: &Line) -> Result<()> {
 
 fn render(lines: &[Line]) -> String {
     let mut table = format!("# Soak, {}\n\n", date::today());
-    table.push_str("The corpus again and again, every case twice a round, one level a round in turn (`make soak`).\n\n");
+    table
+        .push_str("The corpus again and again, every case twice a round, one level a round in turn (`make soak`).\n\n");
     table.push_str("| target | rounds | runs | runs with a deadlock | divergences | runs per second |\n");
     table.push_str("|---|---:|---:|---:|---:|---:|\n");
     for line in lines {
