@@ -8,6 +8,7 @@ mod explanation;
 mod fingerprint;
 
 pub use explanation::Explanation;
+pub(crate) use fingerprint::hash;
 pub use fingerprint::{Fingerprint, shape};
 
 use crate::case::Case;

@@ -307,7 +307,9 @@ fn groups<'a>(words: &'a [&'a str]) -> Vec<Vec<&'a str>> {
         }
     }
     // A comma between two groups ends up in the first.
-    groups.iter_mut().filter(|group| group.last() == Some(&",")).for_each(|group| drop(group.pop()));
+    for group in groups.iter_mut().filter(|group| group.last() == Some(&",")) {
+        group.pop();
+    }
     groups
 }
 

@@ -40,7 +40,7 @@
 //!
 //! 1. [`parse`]: text → [`Program`], with errors that name line and column and show the line
 //! 2. [`ir`]: the tree that the parser builds, each node with its [`Span`]
-//! 3. [`print`](self::print): the tree → text, in canonical form; `parse(print(p)) == p`
+//! 3. [`mod@print`]: the tree → text, in canonical form; `parse(print(p)) == p`
 //! 4. [`code`]: the tree → a flat list of operations, whose positions are also the nodes of the control-flow graph
 //! 5. [`evaluate`]: expressions on [`Value`](crate::value::Value)s, with SQL's three-valued logic and exact decimals
 //! 6. [`interpret`]: a call of a procedure as a source of messages: it decides each from the answer to the one before

@@ -412,7 +412,8 @@ mod tests {
     #[test]
     fn chained_and_implicit_transactions_begin_without_a_word() {
         check(
-            "a BEGIN > open; a COMMIT AND CHAIN > open; a UPDATE t > open; a ROLLBACK AND CHAIN > open; a COMMIT > idle",
+            "a BEGIN > open; a COMMIT AND CHAIN > open; a UPDATE t > open; a ROLLBACK AND CHAIN > open; \
+             a COMMIT > idle",
             &["a 1 2 explicit committed", "a 3 4 implicit rolled back: Statement", "a 5 implicit committed"],
         );
         check("a UPDATE t > open; a COMMIT > idle", &["a 1 2 implicit committed"]);

@@ -46,11 +46,10 @@ fn sentence(committed: &Committed, refuted: &[Refuted], first: &Refuted) -> Stri
         }
         many => {
             let labels: Vec<&str> = many.iter().map(|unit| unit.label.as_str()).collect();
+            let (labels, orders) = (labels.join(", "), refuted.len());
             format!(
-                "{} transactions committed ({}), but none of their {} serial orders gives what was seen: {order}, {because}",
-                many.len(),
-                labels.join(", "),
-                refuted.len()
+                "the transactions {labels} committed, but none of their {orders} serial orders gives what was seen: \
+                 {order}, {because}"
             )
         }
     }
