@@ -54,7 +54,8 @@ pub(super) enum What {
 impl Committed {
     /// Takes a run apart; the error says why it cannot be judged.
     pub(super) fn of(case: &Case, trace: &Trace) -> Result<Committed, String> {
-        let transactions = transactions(trace);
+        let mut transactions = transactions(trace);
+        transactions.retain(|transaction| !is_idle_control(trace, transaction));
         let kept = kept_items(case, trace, &transactions)?;
         let reduced = reduced_case(case, trace, &kept);
         let places = places(trace, &kept);
@@ -66,6 +67,14 @@ impl Committed {
     pub(super) fn observations(&self, trace: &Trace) -> Observations {
         Observations::of(trace, |id| self.places.get(&id).cloned())
     }
+}
+
+/// A COMMIT or ROLLBACK when nothing was open: it did nothing, and would only multiply the orders.
+fn is_idle_control(trace: &Trace, transaction: &Transaction) -> bool {
+    let [id] = transaction.steps[..] else { return false };
+    let text = &trace.step(id).sql;
+    let single = !sql::tokens(text).iter().any(|token| token.is_symbol(";"));
+    transaction.start == Start::Autocommit && single && trace.engine.dialect.kind(text).is_transaction_control()
 }
 
 /// An item, by its session and its position among the session's items.

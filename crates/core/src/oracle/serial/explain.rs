@@ -40,17 +40,18 @@ fn sentence(committed: &Committed, refuted: &[Refuted], first: &Refuted) -> Stri
     match committed.units.as_slice() {
         [] => format!("nothing was committed, but something has changed: {because}"),
         [one] => format!("{} committed, but it does something else when it runs alone: {because}", whose(one)),
-        [one, other] => {
+        [one, other] if refuted.len() == 2 => {
             let both = pair(one, other);
             format!("{both} both committed, but neither order of them gives what was seen: {order}, {because}")
         }
         many => {
             let labels: Vec<&str> = many.iter().map(|unit| unit.label.as_str()).collect();
-            let (labels, orders) = (labels.join(", "), refuted.len());
-            format!(
-                "the transactions {labels} committed, but none of their {orders} serial orders gives what was seen: \
-                 {order}, {because}"
-            )
+            let orders = match refuted.len() {
+                1 => "their only serial order does not give".to_string(),
+                count => format!("none of their {count} serial orders gives"),
+            };
+            let labels = labels.join(", ");
+            format!("the transactions {labels} committed, but {orders} what was seen: {order}, {because}")
         }
     }
 }

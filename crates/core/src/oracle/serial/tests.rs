@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::engine::EngineInfo;
 use crate::oracle::toy::{Rule, Toy, case};
@@ -288,6 +290,29 @@ fn statements_that_others_made_fail_are_left_out() {
 }
 
 #[test]
+fn idle_commits_are_no_transactions() {
+    let case = case("a BEGIN\na UPDATE t\na UPDATE u\na COMMIT");
+    let trace = clean("a BEGIN > open; a UPDATE t > error deadlock idle; a UPDATE u > idle; a COMMIT > idle");
+    let committed = Committed::of(&case, &trace).ok().unwrap();
+    assert_eq!(committed.case.sessions()[0].items.len(), 1);
+    assert_eq!(committed.units.len(), 1);
+}
+
+#[test]
+fn one_session_has_one_order() {
+    let case = case("a UPDATE t\na UPDATE u");
+    let run = || Ok(clean("a UPDATE t > idle; a UPDATE u > idle"));
+    let otherwise = || Ok(clean("a UPDATE t > idle; a UPDATE u > error unique idle"));
+    let mut runner = Canned(vec![run(), otherwise(), otherwise(), otherwise()]);
+    let finding = finding(Serial::default().judge(&case, &mut runner).unwrap());
+    assert_eq!(
+        finding.sentence,
+        "the transactions a.1, a.2 committed, but their only serial order does not give what was seen: \
+         if a.1 ran before a.2, step 2 of a (UPDATE u) would have failed with the error unique, but it succeeded"
+    );
+}
+
+#[test]
 fn ddl_goes_with_the_transaction_that_it_ends() {
     let lines = "a BEGIN\na UPDATE t\na CREATE TABLE u (x INT)";
     let trace = clean("a BEGIN > open; a UPDATE t > open; a CREATE TABLE u (x INT) > idle; b UPDATE t > idle");
@@ -306,4 +331,55 @@ fn chained_transactions_are_undecided() {
     }
     let trace = clean("a BEGIN > open; a ROLLBACK AND CHAIN > open; a UPDATE t > open; a COMMIT > idle");
     check_unknown(&case("a BEGIN\na ROLLBACK AND CHAIN\na UPDATE t\na COMMIT"), vec![Ok(trace)], reason);
+}
+
+/// Some withdrawals of 1 to 99 from two accounts of 100 each, and an order of their steps.
+fn any_withdrawals() -> impl Strategy<Value = Case> {
+    let calls = prop::collection::vec((1i64..3, 1i64..100), 1..4);
+    let turns = prop::collection::vec(0usize..3, 0..14);
+    (calls, turns).prop_map(|(calls, turns)| {
+        let names = ["a", "b", "c"];
+        let mut lines = "init CREATE TABLE accounts (id INT, balance INT)
+            init CREATE TABLE refusals (account INT, amount INT)
+            init INSERT INTO accounts VALUES (1, 100), (2, 100)"
+            .to_string();
+        for ((account, amount), name) in calls.iter().zip(names) {
+            lines.push_str(&format!("\n{name} call withdraw(account={account},amount={amount})"));
+        }
+        let mut case = with_program(case(&lines));
+        let turns = turns.iter().map(|turn| SessionName::new(names[turn % calls.len()]).unwrap());
+        case.set_schedule(Schedule(turns.collect()));
+        case
+    })
+}
+
+/// Whether money has been lost or made: what is left, and what the committed withdrawals took, must be 200.
+fn is_balanced(case: &Case) -> bool {
+    let mode = Mode::Scheduled(case.schedules().first().map(|schedule| (*schedule).clone()));
+    let request = RunRequest { case, target: 0, policy: Policy::Skip, mode };
+    let trace = Toy::new(Rule::Blind).run(&request).unwrap();
+    let state = trace.final_state.as_ref().unwrap();
+    let number = |cell: &Option<Vec<u8>>| -> i64 { String::from_utf8(cell.clone().unwrap()).unwrap().parse().unwrap() };
+    let left: i64 = state.tables["accounts"].rows.iter().map(|row| number(&row[1])).sum();
+    let withdrawn = |step: &&crate::trace::StepRun| step.sql.starts_with("UPDATE");
+    let amount = |step: &crate::trace::StepRun| -> i64 { step.sql.split(' ').nth(7).unwrap().parse().unwrap() };
+    let taken: i64 = trace.steps.iter().filter(withdrawn).map(amount).sum();
+    left + taken == 200
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_first_committer_wins_lets_through_is_serializable(case in any_withdrawals()) {
+        let verdict = judge(&case, Rule::FirstCommitterWins);
+        prop_assert!(matches!(verdict, Verdict::Holds(_)), "{verdict:?}");
+    }
+
+    #[test]
+    fn money_is_lost_exactly_when_the_oracle_says_so(case in any_withdrawals()) {
+        let verdict = judge(&case, Rule::Blind);
+        prop_assert_eq!(matches!(verdict, Verdict::Holds(_)), is_balanced(&case));
+        prop_assert_eq!(matches!(verdict, Verdict::Violated(_)), !is_balanced(&case));
+    }
 }
