@@ -29,33 +29,10 @@ pub struct ProgramSyntaxError {
 }
 
 /// Words that cannot name a variable: an expression or a block would not know what is meant.
+#[rustfmt::skip]
 pub(super) const RESERVED: &[&str] = &[
-    "and",
-    "begin",
-    "case",
-    "commit",
-    "create",
-    "declare",
-    "default",
-    "div",
-    "do",
-    "else",
-    "elseif",
-    "elsif",
-    "end",
-    "false",
-    "if",
-    "into",
-    "is",
-    "not",
-    "null",
-    "or",
-    "procedure",
-    "return",
-    "rollback",
-    "set",
-    "then",
-    "true",
+    "and", "begin", "case", "commit", "create", "declare", "default", "div", "do", "else", "elseif", "elsif", "end",
+    "false", "if", "into", "is", "not", "null", "or", "procedure", "return", "rollback", "set", "then", "true",
     "while",
 ];
 

@@ -3,10 +3,11 @@ use std::sync::Arc;
 use super::*;
 use crate::case::{Assert, AssertWhen, Expect, Expectation, Item, Sql};
 use crate::level::LevelName;
-use crate::oracle::Oracle;
 use crate::oracle::serial::Serial;
 use crate::oracle::toy::{Rule, Toy, case};
+use crate::oracle::{Mode, Oracle, RunRequest, Runner};
 use crate::program::Program;
+use crate::schedule::Policy;
 
 /// The lines of a case, as the builder of the tests reads them.
 fn text(case: &Case) -> String {
@@ -99,6 +100,16 @@ fn the_walking_thread_is_reduced_with_its_calls() {
          b call withdraw(account=1, amount=1)"
     );
     assert!(reduced.complete && reduced.case.program.is_some());
+
+    // What is left is still a finding, and its run is a case of plain SQL that does the same.
+    let verdict = Serial::default().judge(&reduced.case, &mut Toy::new(Rule::Blind)).unwrap();
+    let Verdict::Violated(findings) = verdict else { panic!("{verdict:?}") };
+    let flat = findings[0].trace.to_case(&reduced.case);
+    assert!(flat.sessions().iter().all(|session| session.items.iter().all(|item| matches!(item, Item::Sql(_)))));
+    let request = RunRequest { case: &flat, target: 0, policy: Policy::Skip, mode: Mode::Scheduled(None) };
+    let again = Toy::new(Rule::Blind).run(&request).unwrap();
+    assert_eq!(again.final_state, findings[0].trace.final_state);
+    assert_eq!(again.steps.len(), findings[0].trace.steps.len());
 }
 
 #[test]
