@@ -1,0 +1,43 @@
+//! Which targets can be started here: `txloom doctor`.
+
+use serde::{Deserialize, Serialize};
+
+/// The targets of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DoctorReport {
+    /// One entry per target.
+    pub targets: Vec<TargetStatus>,
+    /// Targets with planted bugs, e.g. `model+lost-update`, and what each bug does.
+    pub planted: Vec<PlantedReport>,
+    /// How servers that are already running are named, e.g. `postgres://USER@HOST/DATABASE`.
+    pub running: Vec<String>,
+}
+
+/// One target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetStatus {
+    /// The target, as `--on` takes it.
+    pub target: String,
+    /// What it is.
+    pub what: String,
+    /// Whether it was started.
+    pub ready: bool,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where it comes from: `built in`, or a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Why it could not be started, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// A target with a planted bug.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlantedReport {
+    /// The target, as `--on` takes it.
+    pub target: String,
+    /// What the bug does.
+    pub what: String,
+}
