@@ -1,1 +1,275 @@
-//! Do expectations hold?
+//! Does a trace meet a case's expectations?
+
+use crate::case::expect::{Aspect, Expect, Expectation, Rows, print_rows};
+use crate::case::{Case, Final, Guard, Line, SessionName};
+use crate::dialect::Dialect;
+use crate::engine::SessionId;
+use crate::outcome::Outcome;
+use crate::trace::compare::{describe, sorted};
+use crate::trace::{StepId, StepRun, Trace};
+use crate::value::Value;
+
+/// An expectation that was not met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What it is about.
+    pub at: MismatchAt,
+    /// What the case expects.
+    pub expected: String,
+    /// What was seen.
+    pub found: String,
+}
+
+/// What an expectation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MismatchAt {
+    /// A message of the setup, from 0.
+    Setup(usize),
+    /// A step (the last step of a call).
+    Step(StepId),
+    /// An item that was never submitted: its session, its position.
+    Missing(SessionName, usize),
+    /// A table at the end.
+    Final(String),
+    /// An assertion.
+    Assert(String),
+}
+
+/// Every expectation of the case that the trace does not meet, in file order.
+pub fn check(case: &Case, trace: &Trace) -> Vec<Mismatch> {
+    let mut mismatches = Vec::new();
+    let mut items_seen = vec![0; trace.sessions.len()];
+    let mut setup_seen = 0;
+    for entry in &case.entries {
+        match &entry.line {
+            Line::Init(_, expectations) => {
+                check_setup(trace, setup_seen, expectations, &mut mismatches);
+                setup_seen += 1;
+            }
+            Line::Step(name, _, expectations) => {
+                let Some(session) = trace.sessions.iter().position(|run| run.name == *name) else { continue };
+                check_item(trace, SessionId(session), items_seen[session], expectations, &mut mismatches);
+                items_seen[session] += 1;
+            }
+            _ => {}
+        }
+    }
+    mismatches.extend(check_finals(case, trace));
+    mismatches.extend(trace.checks.iter().filter(|check| !check.holds()).map(|check| Mismatch {
+        at: MismatchAt::Assert(check.name.clone()),
+        expected: format!("no rows at {}", check.when.name()),
+        found: describe(trace.engine.dialect, &check.outcome),
+    }));
+    mismatches
+}
+
+/// Whether the anomaly that the case describes has happened: all expectations marked `[anomaly]` are met. `None` if
+/// the case marks none.
+pub fn shows_anomaly(case: &Case, trace: &Trace) -> Option<bool> {
+    let mut items_seen = vec![0; trace.sessions.len()];
+    let mut verdict = None;
+    let mut note = |met: bool| verdict = Some(verdict.unwrap_or(true) && met);
+    for entry in &case.entries {
+        match &entry.line {
+            Line::Step(name, _, expectations) => {
+                let Some(session) = trace.sessions.iter().position(|run| run.name == *name) else { continue };
+                let steps = steps_of(trace, SessionId(session), items_seen[session]);
+                items_seen[session] += 1;
+                let marks = expectations.iter().filter(|expectation| expectation.guard == Some(Guard::Anomaly));
+                marks.for_each(|mark| note(unmet(trace, &steps, &mark.expect).is_none()));
+            }
+            Line::Final(expected) if expected.guard == Some(Guard::Anomaly) => {
+                note(final_mismatch(trace, expected).is_none());
+            }
+            _ => {}
+        }
+    }
+    verdict
+}
+
+fn check_setup(trace: &Trace, index: usize, expectations: &[Expectation], mismatches: &mut Vec<Mismatch>) {
+    let Some(outcome) = trace.setup.get(index) else { return };
+    let level = &trace.engine.default_level;
+    for expectation in expectations {
+        let applies = expectation.guard.as_ref().is_none_or(|guard| guard.matches(&trace.engine, level));
+        if applies && !answers(trace.engine.dialect, outcome, &expectation.expect) {
+            let found = describe(trace.engine.dialect, outcome);
+            let expected = expectation.expect.to_string();
+            mismatches.push(Mismatch { at: MismatchAt::Setup(index), expected, found });
+        }
+    }
+}
+
+fn check_item(
+    trace: &Trace,
+    session: SessionId,
+    item: usize,
+    expectations: &[Expectation],
+    mismatches: &mut Vec<Mismatch>,
+) {
+    let applicable = applicable(trace, session, expectations);
+    if applicable.is_empty() {
+        return;
+    }
+    let steps = steps_of(trace, session, item);
+    let Some((last, _)) = steps.last() else {
+        let expected = applicable.iter().map(|expect| expect.to_string()).collect::<Vec<_>>().join(", ");
+        let at = MismatchAt::Missing(trace.name(session).clone(), item);
+        mismatches.push(Mismatch { at, expected, found: "the step was never submitted".to_string() });
+        return;
+    };
+    let mut report = |expected: String, found: String| {
+        mismatches.push(Mismatch { at: MismatchAt::Step(*last), expected, found });
+    };
+    for expect in &applicable {
+        if let Some(found) = unmet(trace, &steps, expect) {
+            report(expect.to_string(), found);
+        }
+    }
+    // What is not said about answers is not checked; but waiting is checked both ways.
+    let says = |aspect: Aspect| applicable.iter().any(|expect| expect.aspect() == aspect);
+    if !says(Aspect::Waiting) && steps.iter().any(|(_, step)| step.waited) {
+        report("no waiting".to_string(), "blocked".to_string());
+    }
+    if !says(Aspect::Resuming) && !resumed(trace, &steps).is_empty() {
+        report("resumes nobody".to_string(), Expect::Resumes(resumed(trace, &steps)).to_string());
+    }
+}
+
+/// The expectations that apply here: guarded ones that match replace unguarded ones of the same aspect.
+fn applicable<'a>(trace: &Trace, session: SessionId, expectations: &'a [Expectation]) -> Vec<&'a Expect> {
+    let level = &trace.sessions[session.0].level;
+    let matching: Vec<&Expect> = expectations
+        .iter()
+        .filter(|expectation| expectation.guard.as_ref().is_some_and(|guard| guard.matches(&trace.engine, level)))
+        .map(|expectation| &expectation.expect)
+        .collect();
+    let replaced = |expect: &Expect| matching.iter().any(|other| other.aspect() == expect.aspect());
+    let unguarded = expectations
+        .iter()
+        .filter(|expectation| expectation.guard.is_none() && !replaced(&expectation.expect))
+        .map(|expectation| &expectation.expect);
+    unguarded.chain(matching.iter().copied()).collect()
+}
+
+type Steps<'a> = Vec<(StepId, &'a StepRun)>;
+
+/// The steps of an item: one for SQL, any number for a call.
+fn steps_of(trace: &Trace, session: SessionId, item: usize) -> Steps<'_> {
+    let ids = (0..trace.steps.len()).map(StepId).map(|id| (id, trace.step(id)));
+    ids.filter(|(_, step)| step.session == session && step.item == item).collect()
+}
+
+fn resumed(trace: &Trace, steps: &Steps<'_>) -> Vec<SessionName> {
+    steps.iter().flat_map(|(id, _)| trace.resumed_by(*id)).map(|session| trace.name(session).clone()).collect()
+}
+
+/// What was found instead, if the expectation is not met.
+fn unmet(trace: &Trace, steps: &Steps<'_>, expect: &Expect) -> Option<String> {
+    let dialect = trace.engine.dialect;
+    match expect {
+        Expect::Blocked => (!steps.iter().any(|(_, step)| step.waited)).then(|| "no waiting".to_string()),
+        Expect::Resumes(names) => {
+            let found = resumed(trace, steps);
+            let sorted = |names: &[SessionName]| {
+                let mut names = names.to_vec();
+                names.sort();
+                names
+            };
+            (sorted(names) != sorted(&found)).then(|| match found.is_empty() {
+                true => "resumes nobody".to_string(),
+                false => Expect::Resumes(found).to_string(),
+            })
+        }
+        Expect::Cancelled => {
+            let cancelled = steps.iter().any(|(_, step)| step.cancelled.is_some());
+            (!cancelled).then(|| "not cancelled".to_string())
+        }
+        answer => {
+            let outcomes: Vec<&Outcome> = steps.iter().filter_map(|(_, step)| step.outcome.as_ref()).collect();
+            // A call answers with its first error, or else with its last answer of the kind in question.
+            let failed = outcomes.iter().find(|outcome| outcome.error.is_some());
+            let decisive = match failed {
+                Some(failed) => vec![*failed],
+                None => outcomes,
+            };
+            if decisive.iter().rev().any(|outcome| answers(dialect, outcome, answer)) {
+                return None;
+            }
+            Some(decisive.last().map_or("no answer".to_string(), |outcome| match answer {
+                Expect::Tag(_) => outcome.tag().map_or("no tag".to_string(), |tag| format!("tag {tag}")),
+                _ => describe(dialect, outcome),
+            }))
+        }
+    }
+}
+
+/// Whether an outcome is what an expectation about answers says.
+fn answers(dialect: &dyn Dialect, outcome: &Outcome, expect: &Expect) -> bool {
+    let succeeded = outcome.error.is_none();
+    let rows = || outcome.rows().map(|result| dialect.values(result));
+    match expect {
+        Expect::Ok => succeeded,
+        Expect::Error(class) => outcome.error_class() == Some(*class),
+        Expect::Affected(count) => succeeded && outcome.affected() == Some(*count),
+        Expect::Tag(tag) => outcome.tag() == Some(tag),
+        Expect::Rows(expected) => succeeded && rows().is_some_and(|found| same_rows_any_order(expected, found)),
+        Expect::Ordered(expected) => succeeded && rows().is_some_and(|found| same_rows(expected, &found)),
+        Expect::Blocked | Expect::Resumes(_) | Expect::Cancelled => false,
+    }
+}
+
+/// As with steps, a guarded line about a table that applies replaces the unguarded ones.
+fn check_finals(case: &Case, trace: &Trace) -> Vec<Mismatch> {
+    let matches = |expected: &&Final| {
+        let levels = trace.sessions.iter().map(|session| &session.level);
+        expected.guard.as_ref().is_some_and(|guard| levels.into_iter().any(|level| guard.matches(&trace.engine, level)))
+    };
+    let guarded: Vec<&Final> = case.finals().filter(matches).collect();
+    let replaced = |expected: &Final| guarded.iter().any(|other| other.table == expected.table);
+    let unguarded = case.finals().filter(|expected| expected.guard.is_none() && !replaced(expected));
+    unguarded.chain(guarded.iter().copied()).filter_map(|expected| final_mismatch(trace, expected)).collect()
+}
+
+fn final_mismatch(trace: &Trace, expected: &Final) -> Option<Mismatch> {
+    let table = trace.final_state.as_ref().and_then(|state| state.tables.get(&expected.table));
+    let found = table.map(|result| trace.engine.dialect.values(result));
+    if found.as_ref().is_some_and(|found| same_rows_any_order(&expected.rows, found.clone())) {
+        return None;
+    }
+    Some(Mismatch {
+        at: MismatchAt::Final(expected.table.clone()),
+        expected: print_rows(&expected.rows),
+        found: found.map_or("no such table".to_string(), |found| print_rows(&sorted(found))),
+    })
+}
+
+/// Rows of a case file against rows of an engine, as multisets.
+fn same_rows_any_order(expected: &Rows, mut found: Rows) -> bool {
+    expected.len() == found.len()
+        && expected.iter().all(|row| match found.iter().position(|other| same_row(row, other)) {
+            Some(at) => {
+                found.swap_remove(at);
+                true
+            }
+            None => false,
+        })
+}
+
+fn same_rows(expected: &Rows, found: &Rows) -> bool {
+    expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| same_row(a, b))
+}
+
+fn same_row(expected: &[Value], found: &[Value]) -> bool {
+    expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| same_value(a, b))
+}
+
+/// A literal of a case file against a value of an engine. One file serves engines that lack a type: `TRUE` is 1 where
+/// there are no truth values, and `X'…'` is text where bytes come back as text.
+fn same_value(expected: &Value, found: &Value) -> bool {
+    match (expected, found) {
+        (Value::Bool(truth), Value::Number(_)) => *found == Value::int(i64::from(*truth)),
+        (Value::Bytes(bytes), Value::Text(text)) => bytes == text.as_bytes(),
+        _ => expected == found,
+    }
+}

@@ -82,12 +82,12 @@ pub struct Sql(String);
 impl Sql {
     /// Normalises and checks a statement; the error says why a case file cannot hold it.
     pub fn new(text: &str) -> Result<Sql, String> {
-        let text = text.replace("\r\n", "\n");
-        let (body, prose) = parse::split_trailing_prose(&text);
-        if !prose.is_empty() {
-            return Sql::new(body);
+        let mut text = text.to_string();
+        while text.contains("\r\n") {
+            text = text.replace("\r\n", "\n");
         }
-        let trimmed = body.trim();
+        let (body, _) = parse::split_trailing_prose(text.trim());
+        let trimmed = body.trim_end();
         let trimmed = trimmed.strip_suffix(';').unwrap_or(trimmed).trim_end();
         if trimmed.is_empty() {
             return Err("the step is empty".to_string());
@@ -402,3 +402,6 @@ impl Case {
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,57 @@
-//! Printing.
+//! From a case to text, in canonical form: reading what is printed gives the same case.
+
+use std::fmt::Write;
+
+use crate::case::{Case, Expectation, FORMAT_VERSION, Item, Line};
+
+/// Prints a case file.
+pub fn print(case: &Case) -> String {
+    let mut text = format!("-- @case {FORMAT_VERSION}\n");
+    for entry in &case.entries {
+        print_prose(&mut text, &entry.prose);
+        print_line(&mut text, &entry.line);
+    }
+    print_prose(&mut text, &case.epilogue);
+    text
+}
+
+fn print_prose(text: &mut String, prose: &[String]) {
+    for line in prose.iter().flat_map(|line| line.split('\n')) {
+        // A remark must not turn into a directive or an expectation.
+        let space = if line.starts_with(" @") || line.starts_with(" >") { " " } else { "" };
+        let _ = writeln!(text, "--{space}{line}");
+    }
+}
+
+fn print_line(text: &mut String, line: &Line) {
+    // Writing to a String cannot fail.
+    let _ = match line {
+        Line::Isolation(None, level) => writeln!(text, "-- @isolation {level}"),
+        Line::Isolation(Some(session), level) => writeln!(text, "-- @isolation {session} {level}"),
+        Line::Node(session, node) => writeln!(text, "-- @node {session} {node}"),
+        Line::Program(path) => writeln!(text, "-- @program {path}"),
+        Line::Anomaly(name) => writeln!(text, "-- @anomaly {name}"),
+        Line::Schedule(schedule) => writeln!(text, "-- @schedule {schedule}"),
+        Line::Assert(assert) => writeln!(text, "-- @assert {} {}: {}", assert.when.name(), assert.name, assert.sql),
+        Line::Final(expected) => {
+            let guard = expected.guard.as_ref().map(|guard| format!("{guard} ")).unwrap_or_default();
+            writeln!(text, "-- @final {guard}{} {}", expected.table, super::expect::print_rows(&expected.rows))
+        }
+        Line::Event(event) => writeln!(text, "-- @{event}"),
+        Line::Init(sql, expectations) => {
+            let _ = writeln!(text, "/*init*/ {};", sql.as_str());
+            print_expectations(text, expectations)
+        }
+        Line::Step(session, item, expectations) => {
+            let _ = match item {
+                Item::Sql(sql) => writeln!(text, "/*{session}*/ {};", sql.as_str()),
+                Item::Call(call) => writeln!(text, "/*{session}*/ -- call {call}"),
+            };
+            print_expectations(text, expectations)
+        }
+    };
+}
+
+fn print_expectations(text: &mut String, expectations: &[Expectation]) -> std::fmt::Result {
+    expectations.iter().try_for_each(|expectation| writeln!(text, "-- > {expectation}"))
+}

@@ -3,6 +3,8 @@
 //! A schedule is a printable value, `a a b b a`: each entry means "the next step of that session". What an entry means
 //! when its session is waiting is the [`Policy`]'s business.
 
+pub mod quiet;
+
 use std::fmt;
 
 use crate::case::{Event, SessionName};
