@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use txloom_core::case::check::{Mismatch, MismatchAt};
 use txloom_core::case::{Case, Entry, Expectation, Guard, Item, Line, SessionName};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::{EngineInfo, Holder, SessionId, State};
 use txloom_core::finding::Finding;
 use txloom_core::outcome::{DbError, Outcome, StatementResult, TxStatus};
 use txloom_core::planted;
-use txloom_core::sql::StatementKind;
+use txloom_core::sql::{StatementKind, one_line};
+use txloom_core::trace::compare;
 use txloom_core::trace::{CancelReason, Check, StepId, Trace, TraceEvent};
 
 use super::model::cell::Cell;
@@ -16,7 +18,7 @@ use super::model::trace::{
     CancelCause, CheckReport, ColumnReport, DeathReport, ErrorReport, EventReport, NoticeReport, OutcomeReport, Remark,
     ResultReport, SessionReport, Status, StepReport, TableReport, TraceReport,
 };
-use super::model::{CaseReport, ExplanationReport, FindingReport};
+use super::model::{CaseReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport};
 
 /// A case before it ran: what its file says of it.
 pub fn case_report(file: &str, case: &Case) -> CaseReport {
@@ -54,6 +56,30 @@ pub fn trace_report(case: &Case, trace: &Trace) -> TraceReport {
         final_state: trace.final_state.as_ref().map(|state| tables(dialect, state)),
         death: trace.death.as_ref().map(|death| DeathReport { how: death.how.clone(), log: death.log.clone() }),
     }
+}
+
+/// An expectation that was not met.
+pub fn mismatch_report(mismatch: &Mismatch) -> MismatchReport {
+    let at = match &mismatch.at {
+        MismatchAt::Setup(index) => MismatchPlace::Setup(index + 1),
+        MismatchAt::Step(step) => MismatchPlace::Step(number(*step)),
+        MismatchAt::Missing(session, item) => MismatchPlace::Missing { session: session.to_string(), item: item + 1 },
+        MismatchAt::Final(table) => MismatchPlace::Final(table.clone()),
+        MismatchAt::Assert(name) => MismatchPlace::Assert(name.clone()),
+    };
+    MismatchReport { at, expected: mismatch.expected.clone(), found: mismatch.found.clone() }
+}
+
+/// Where the second of two executions differs from the first.
+pub fn divergence_report(first: &Trace, difference: &compare::Difference) -> Difference {
+    let at = match difference.step.and_then(|id| first.steps.get(id.0).map(|step| (id, step))) {
+        Some((id, step)) => {
+            let (name, sql) = (first.name(step.session), one_line(&step.sql));
+            format!("the {} of step {} ({name}: {sql})", difference.what, number(id))
+        }
+        None => format!("the {}", difference.what),
+    };
+    Difference { at, first: difference.left.clone(), other: difference.right.clone() }
 }
 
 /// A finding, with the text of its reduced case and the command that shows it again.

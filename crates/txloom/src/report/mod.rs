@@ -10,11 +10,13 @@
 //!
 //! * [`model`]: the disk types, versioned
 //! * [`build`]: runtime types → disk types
+//! * [`compare`]: did the same happen on two targets?
 //! * [`json`]: the model as a JSON document, and back
 //! * [`text`]: the model for a terminal
 
 pub mod model;
 pub mod build;
+pub mod compare;
 pub mod json;
 pub mod text;
 

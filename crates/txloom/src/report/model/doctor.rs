@@ -20,8 +20,8 @@ pub struct TargetStatus {
     pub target: String,
     /// What it is.
     pub what: String,
-    /// Whether it was started.
-    pub ready: bool,
+    /// Whether it can be used.
+    pub state: TargetState,
     /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -31,6 +31,18 @@ pub struct TargetStatus {
     /// Why it could not be started, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// Whether a target can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetState {
+    /// It was started a moment ago.
+    Ready,
+    /// Its programs are not on this machine.
+    Missing,
+    /// Its programs are there, but it could not be started.
+    Failing,
 }
 
 /// A target with a planted bug.

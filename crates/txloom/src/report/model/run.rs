@@ -1,7 +1,5 @@
 //! Cases that were run: `txloom run`.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::trace::TraceReport;
@@ -101,8 +99,17 @@ pub struct MismatchReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MismatchPlace {
+    /// A message of the setup, by its number (from 1).
+    Setup(usize),
     /// A step, by its number.
     Step(usize),
+    /// An item that was never submitted.
+    Missing {
+        /// The session that it belongs to.
+        session: String,
+        /// Its number among the items of that session, from 1.
+        item: usize,
+    },
     /// The final contents of a table.
     Final(String),
     /// An assertion.
@@ -137,7 +144,7 @@ pub struct TargetDifference {
 pub struct Totals {
     /// Cases.
     pub cases: usize,
-    /// Different targets.
+    /// Targets.
     pub targets: usize,
     /// Executions that met their expectations.
     pub as_expected: usize,
@@ -152,18 +159,29 @@ pub struct Totals {
 impl RunReport {
     /// Counts the executions.
     pub fn totals(&self) -> Totals {
-        let runs = || self.cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.targets);
-        let targets: BTreeSet<&str> = runs().map(|run| run.target.as_str()).collect();
-        let mut totals = Totals { cases: self.cases.len(), targets: targets.len(), ..Totals::default() };
-        for run in runs() {
-            match &run.result {
-                RunResult::Failed { .. } => totals.failed += 1,
-                RunResult::Observed(seen) if seen.divergence.is_some() => totals.diverged += 1,
-                RunResult::Observed(seen) if seen.is_as_expected() => totals.as_expected += 1,
-                RunResult::Observed(_) => totals.unmet += 1,
-            }
-        }
+        let mut totals = Totals::default();
+        self.cases.iter().for_each(|case| totals.add(case));
         totals
+    }
+}
+
+impl Totals {
+    /// Counts the executions of one more case. All cases of a run have the same targets.
+    pub fn add(&mut self, case: &CaseReport) {
+        self.cases += 1;
+        for run in &case.runs {
+            self.targets = self.targets.max(run.targets.len());
+            run.targets.iter().for_each(|target| self.add_run(target));
+        }
+    }
+
+    fn add_run(&mut self, target: &TargetRun) {
+        match &target.result {
+            RunResult::Failed { .. } => self.failed += 1,
+            RunResult::Observed(seen) if seen.divergence.is_some() => self.diverged += 1,
+            RunResult::Observed(seen) if seen.is_as_expected() => self.as_expected += 1,
+            RunResult::Observed(_) => self.unmet += 1,
+        }
     }
 }
 

@@ -1,17 +1,19 @@
 //! Which targets can be started here.
 
 use super::super::model::DoctorReport;
+use super::super::model::doctor::TargetState;
 use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
 
 /// The whole report.
 pub(crate) fn write(page: &mut Page, report: &DoctorReport) {
-    let mut table = Table::new(&["target", "state", "version", "where"]);
+    let mut table = Table::new(&["target", "state", "version", "where, or what to do"]);
     for target in &report.targets {
-        let (state, place) = match target.ready {
-            true => (Line::new(Role::Good, "ready"), target.place.clone()),
-            false => (Line::new(Role::Bad, "missing"), target.problem.clone()),
+        let (state, place) = match target.state {
+            TargetState::Ready => (Line::new(Role::Good, "ready"), target.place.clone()),
+            TargetState::Missing => (Line::new(Role::Wait, "missing"), target.problem.clone()),
+            TargetState::Failing => (Line::new(Role::Bad, "failing"), target.problem.clone()),
         };
         table.rows.push(vec![
             Line::new(Role::Strong, target.target.as_str()),

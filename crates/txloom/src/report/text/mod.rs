@@ -39,7 +39,7 @@ mod doctor;
 #[cfg(test)]
 mod tests;
 
-use super::model::{Body, CaseReport, FindingReport, Report, RunReport};
+use super::model::{Body, CaseReport, FindingReport, Report, Totals};
 use page::Page;
 
 /// What the text form needs to know of the place where it is shown.
@@ -67,7 +67,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
     match &report.body {
         Body::Run(run) => {
             let cases = run.cases.iter().map(|case| print_case(case, options) + "\n");
-            cases.chain([print_totals(run, options)]).collect()
+            cases.chain([print_totals(&run.totals(), options)]).collect()
         }
         Body::Findings(found) => {
             found.findings.iter().map(|found| print_finding(found, options)).collect::<Vec<_>>().join("\n")
@@ -87,8 +87,8 @@ pub fn print_case_line(case: &CaseReport, options: &TextOptions) -> String {
 }
 
 /// `12 cases on 2 targets: 23 as expected, 1 not`.
-pub fn print_totals(run: &RunReport, options: &TextOptions) -> String {
-    paint(options, |page| run::write_totals(page, run))
+pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
+    paint(options, |page| run::write_totals(page, totals))
 }
 
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.

@@ -4,7 +4,7 @@ use txloom_core::sql::one_line;
 
 use super::super::model::trace::TraceReport;
 use super::super::model::{
-    CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun, TargetRun,
+    CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunResult, ScheduledRun, TargetRun, Totals,
 };
 use super::line::{Line, Role};
 use super::moments::and;
@@ -118,7 +118,7 @@ fn unmet_steps(group: &[&TargetRun]) -> Vec<usize> {
     let mismatches = group.iter().filter_map(|target| observed(target)).flat_map(|seen| &seen.mismatches);
     let step = |mismatch: &MismatchReport| match mismatch.at {
         MismatchPlace::Step(number) => Some(number),
-        MismatchPlace::Final(_) | MismatchPlace::Assert(_) => None,
+        _ => None,
     };
     mismatches.filter_map(step).collect()
 }
@@ -177,6 +177,8 @@ fn write_mismatches(page: &mut Page, seen: &Observed, on: &str) {
 
 fn mismatch_place(trace: &TraceReport, mismatch: &MismatchReport) -> String {
     match &mismatch.at {
+        MismatchPlace::Setup(number) => format!("step {number} of the setup"),
+        MismatchPlace::Missing { session, item } => format!("item {item} of {session}"),
         MismatchPlace::Step(number) => match trace.step(*number) {
             Some(step) => format!("step {number}, {}: {}", step.session, one_line(&step.sql)),
             None => format!("step {number}"),
@@ -262,8 +264,7 @@ pub(crate) fn write_case_line(page: &mut Page, case: &CaseReport) {
 }
 
 /// `12 cases on 2 targets: 23 as expected, 1 not`.
-pub(crate) fn write_totals(page: &mut Page, run: &RunReport) {
-    let totals = run.totals();
+pub(crate) fn write_totals(page: &mut Page, totals: &Totals) {
     let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let mut line = Line::plain(format!("{} on {}: ", plural(totals.cases, "case"), plural(totals.targets, "target")));
     let parts = [

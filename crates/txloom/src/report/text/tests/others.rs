@@ -7,7 +7,7 @@ use txloom_core::value::Value;
 use super::plays::{case, lost_update, refused_update};
 use crate::report::build::finding_report;
 use crate::report::fixtures::{Play, changed, ok, rows, table};
-use crate::report::model::doctor::PlantedReport;
+use crate::report::model::doctor::{PlantedReport, TargetState};
 use crate::report::model::{Body, DoctorReport, FindingReport, FindingsReport, RunReport, TargetStatus};
 use crate::report::text::{TextOptions, print};
 use crate::report::{Report, golden, json};
@@ -62,21 +62,21 @@ fn finding() -> FindingReport {
 
 fn doctor() -> DoctorReport {
     let target =
-        |target: &str, ready, version: Option<&str>, place: Option<&str>, problem: Option<&str>| TargetStatus {
+        |target: &str, state, version: Option<&str>, place: Option<&str>, problem: Option<&str>| TargetStatus {
             target: target.to_string(),
             what: "a database".to_string(),
-            ready,
+            state,
             version: version.map(str::to_string),
             place: place.map(str::to_string),
             problem: problem.map(str::to_string),
         };
     DoctorReport {
         targets: vec![
-            target("sqlite", true, Some("3.50.4"), Some("built in"), None),
-            target("postgres:15", true, Some("15.18"), Some("/usr/lib/postgresql/15/bin"), None),
+            target("sqlite", TargetState::Ready, Some("3.50.4"), Some("built in"), None),
+            target("postgres:15", TargetState::Ready, Some("15.18"), Some("/usr/lib/postgresql/15/bin"), None),
             target(
                 "mariadb",
-                false,
+                TargetState::Missing,
                 None,
                 None,
                 Some(

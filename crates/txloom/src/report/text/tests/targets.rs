@@ -83,8 +83,8 @@ fn one_line_per_case_and_totals() {
     let fine = case("Fine.", &lost_update().end());
     let report = RunReport { cases: vec![fine, side_by_side()] };
     let lines = report.cases.iter().map(|case| print_case_line(case, &options));
-    let text: String = lines.chain([print_totals(&report, &options)]).collect();
+    let text: String = lines.chain([print_totals(&report.totals(), &options)]).collect();
     golden::check("lines.txt", &text);
-    let none = print_totals(&RunReport::default(), &options);
+    let none = print_totals(&RunReport::default().totals(), &options);
     assert_eq!(none, "0 cases on 0 targets: 0 as expected\n");
 }
