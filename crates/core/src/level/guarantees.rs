@@ -1,1 +1,86 @@
-//! What engines' level names are worth.
+//! What engines' level names are worth: engine, version, name → the anomalies that cannot happen.
+//!
+//! Every row is backed by runs of `corpus/anomalies/`: a test fails when a run and this table disagree, in either
+//! direction. Oracles ask for guarantees, never for names.
+
+use crate::anomaly::{self, Anomaly};
+use crate::case::expect::Bound;
+use crate::engine::EngineInfo;
+use crate::level::LevelName;
+
+/// What one level of one engine guarantees.
+#[derive(Debug, Clone, Copy)]
+pub struct Guarantee {
+    /// The engine's family.
+    pub engine: &'static str,
+    /// The bounds on its version; empty for all versions.
+    pub versions: &'static [Bound],
+    /// The level, by the engine's own name.
+    pub level: &'static str,
+    /// The anomalies that can happen; all others of [`anomaly::ALL`] cannot.
+    pub allows: &'static [&'static str],
+}
+
+/// What read committed leaves open on engines that read committed versions without locking.
+const READ_COMMITTED_ALLOWS: &[&str] =
+    &["A2", "A3", "PMP", "PMP-write", "P4", "G-single", "G-single-write", "G2-item", "G2-read-only", "G2"];
+/// What snapshot isolation leaves open.
+const SNAPSHOT_ALLOWS: &[&str] = &["G2-item", "G2-read-only", "G2"];
+
+/// The table.
+pub const TABLE: &[Guarantee] = &[
+    row("sqlite", "serializable", &[]),
+    row("model", "read committed", READ_COMMITTED_ALLOWS),
+    row("model", "snapshot isolation", SNAPSHOT_ALLOWS),
+    row("model", "serializable", &[]),
+    // PostgreSQL accepts the name and gives read committed.
+    row("postgres", "read uncommitted", READ_COMMITTED_ALLOWS),
+    row("postgres", "read committed", READ_COMMITTED_ALLOWS),
+    row("postgres", "repeatable read", SNAPSHOT_ALLOWS),
+    row("postgres", "serializable", &[]),
+];
+
+const fn row(engine: &'static str, level: &'static str, allows: &'static [&'static str]) -> Guarantee {
+    Guarantee { engine, versions: &[], level, allows }
+}
+
+impl Guarantee {
+    /// Whether the level rules the anomaly out.
+    pub fn prevents(&self, anomaly: &Anomaly) -> bool {
+        !self.allows.contains(&anomaly.id)
+    }
+
+    /// Whether every anomaly is ruled out.
+    pub fn is_serializable(&self) -> bool {
+        anomaly::ALL.iter().all(|anomaly| self.prevents(anomaly))
+    }
+}
+
+/// What an engine guarantees at one of its levels; `None` if nobody has found out.
+pub fn of(engine: &EngineInfo, level: &LevelName) -> Option<&'static Guarantee> {
+    TABLE.iter().find(|row| {
+        row.engine == engine.family
+            && row.level == level.as_str()
+            && row.versions.iter().all(|bound| bound.holds(&engine.version))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_allowed_anomaly_exists() {
+        for row in TABLE {
+            for id in row.allows {
+                assert!(anomaly::by_id(id).is_some(), "{} {}: {id}", row.engine, row.level);
+            }
+            assert!(LevelName::parse(row.level).is_some(), "{}", row.level);
+        }
+    }
+
+    #[test]
+    fn stronger_levels_allow_no_more() {
+        assert!(SNAPSHOT_ALLOWS.iter().all(|id| READ_COMMITTED_ALLOWS.contains(id)));
+    }
+}

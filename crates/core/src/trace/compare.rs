@@ -95,6 +95,22 @@ impl TraceEvent {
     }
 }
 
+/// Everything that [`first_difference`] looks at, as text: two traces agree iff their transcripts are equal.
+pub fn transcript(trace: &Trace) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for event in &trace.events {
+        let detail = match event {
+            TraceEvent::Submitted(id) => format!(": {}", trace.step(*id).sql),
+            TraceEvent::Completed(id) => format!(": {}", exact(&trace.engine, trace.step(*id).outcome.as_ref())),
+            _ => String::new(),
+        };
+        lines.push(format!("{}{detail}", describe_event(trace, &event.shape())));
+    }
+    let state = trace.final_state.as_ref().map_or("unknown".to_string(), |s| describe_state(trace.engine.dialect, s));
+    lines.push(format!("final state: {state}"));
+    lines.join("\n") + "\n"
+}
+
 fn describe_event(trace: &Trace, event: &TraceEvent) -> String {
     let step = |id: &StepId| {
         let step = trace.step(*id);

@@ -238,3 +238,151 @@ fn autocommit_steps(case: &Case, mode: &Mode) -> Result<VecDeque<(usize, Step)>,
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use txloom_core::case;
+    use txloom_core::schedule::{Schedule, StepRef};
+
+    /// A session that is only counted.
+    struct Fake {
+        name: SessionName,
+        steps: Vec<Step>,
+        done: usize,
+        waiting: bool,
+        status: TxStatus,
+    }
+
+    fn name(text: &str) -> SessionName {
+        SessionName::new(text).unwrap()
+    }
+
+    fn session(text: &str, count: usize) -> Fake {
+        let steps = (0..count).map(|item| Step { sql: format!("{text}{item}"), item }).collect();
+        Fake { name: name(text), steps, done: 0, waiting: false, status: TxStatus::Idle }
+    }
+
+    fn views(sessions: &[Fake]) -> Vec<SessionView<'_>> {
+        sessions
+            .iter()
+            .map(|fake| SessionView {
+                name: &fake.name,
+                next: fake.steps.get(fake.done).filter(|_| !fake.waiting),
+                next_index: fake.done,
+                waiting: fake.waiting,
+                status: fake.status,
+            })
+            .collect()
+    }
+
+    /// Submits until nothing is left. `blocks` says after which submission (from 1) a session begins to wait, and after
+    /// which one it goes on.
+    fn order(mut plan: Plan, mut sessions: Vec<Fake>, blocks: &[(usize, usize)]) -> String {
+        let mut order = Vec::new();
+        let mut resumptions: BTreeMap<usize, usize> = BTreeMap::new();
+        loop {
+            match plan.choose(&views(&sessions)) {
+                Choice::Submit(at) => {
+                    order.push(sessions[at].name.to_string());
+                    let submitted = order.iter().filter(|word| word.len() == 1).count();
+                    plan.note_completed(&sessions[at].name.clone(), sessions[at].done);
+                    sessions[at].done += 1;
+                    if let Some((_, resumed)) = blocks.iter().find(|(blocked, _)| *blocked == submitted) {
+                        sessions[at].waiting = true;
+                        resumptions.insert(*resumed, at);
+                    }
+                    if let Some(resumed) = resumptions.get(&submitted) {
+                        sessions[*resumed].waiting = false;
+                    }
+                }
+                Choice::Unblock(at) => {
+                    order.push(format!("cancel-{}", sessions[at].name));
+                    sessions[at].waiting = false;
+                }
+                Choice::GiveUp(_) => order.push("give-up".to_string()),
+                Choice::Done => return order.join(" "),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn plan(schedule: &str, policy: Policy) -> Plan {
+        let schedule = Schedule(schedule.split_whitespace().map(name).collect());
+        Plan::new(&Case::default(), &Mode::Scheduled(Some(schedule)), &policy).unwrap()
+    }
+
+    #[test]
+    fn skip_goes_on_with_others_and_comes_back_at_once() {
+        let sessions = || vec![session("a", 3), session("b", 3)];
+        assert_eq!(order(plan("a b a b a b", Policy::Skip), sessions(), &[]), "a b a b a b");
+        // b waits from its first step until a's third: its second step is submitted right after that.
+        assert_eq!(order(plan("a b a b b a", Policy::Skip), sessions(), &[(2, 4)]), "a b a a b b");
+    }
+
+    #[test]
+    fn wait_submits_nothing_before_the_waiting_session_goes_on() {
+        let sessions = || vec![session("a", 2), session("b", 2)];
+        assert_eq!(order(plan("a b a b", Policy::Wait), sessions(), &[(2, 3)]), "a b a b");
+        assert_eq!(order(plan("a b b a", Policy::Wait), sessions(), &[(2, 9)]), "a b cancel-b b a");
+    }
+
+    #[test]
+    fn what_waits_for_ever_is_cancelled() {
+        let sessions = vec![session("a", 1), session("b", 2)];
+        assert_eq!(order(plan("a b b", Policy::Skip), sessions, &[(2, 9)]), "a b cancel-b b");
+    }
+
+    #[test]
+    fn entries_without_a_step_are_ignored_and_steps_without_an_entry_run_at_the_end() {
+        let sessions = vec![session("a", 1), session("b", 2)];
+        assert_eq!(order(plan("b a a a z", Policy::Skip), sessions, &[]), "b a b");
+    }
+
+    #[test]
+    fn partial_holds_steps_back_until_others_have_completed() {
+        let step = |session: &str, index| StepRef { session: name(session), index };
+        let constraint = Constraint { first: step("b", 1), then: step("a", 1) };
+        let partial = || Policy::Partial(vec![constraint.clone()]);
+        let sessions = || vec![session("a", 2), session("b", 2)];
+        assert_eq!(order(plan("a a b b", partial()), sessions(), &[]), "a b b a");
+        // b waits for a, which is held back for b: the constraint is infeasible.
+        assert_eq!(order(plan("a b a b", partial()), sessions(), &[(2, 3)]), "a b give-up a b");
+    }
+
+    #[test]
+    fn in_line_order_a_call_runs_to_its_end() {
+        let case = case::parse("/*a*/ -- call f()\n/*b*/ x\n/*a*/ y").unwrap();
+        let mut a = session("a", 4);
+        (0..3).for_each(|at| a.steps[at].item = 0);
+        a.steps[3].item = 1;
+        let plan = Plan::new(&case, &Mode::Scheduled(None), &Policy::Skip).unwrap();
+        assert_eq!(order(plan, vec![a, session("b", 1)], &[]), "a a a b a");
+    }
+
+    #[test]
+    fn serial_stays_with_a_session_until_it_is_idle() {
+        let mut sessions = vec![session("a", 3), session("b", 1)];
+        let mut plan = Plan::new(&Case::default(), &Mode::Serial(vec![name("a"), name("b")]), &Policy::Skip).unwrap();
+        let mut order = String::new();
+        while let Choice::Submit(at) = plan.choose(&views(&sessions)) {
+            order.push_str(sessions[at].name.as_str());
+            sessions[at].done += 1;
+            // a's transaction ends with its second step.
+            sessions[at].status = if order == "a" { TxStatus::Open } else { TxStatus::Idle };
+        }
+        assert_eq!(order, "aaba");
+    }
+
+    #[test]
+    fn without_transactions_the_given_steps_run_in_the_given_order() {
+        let case = case::parse("/*a*/ BEGIN\n/*a*/ x\n/*b*/ y\n/*a*/ COMMIT").unwrap();
+        let step = |session: &str, index| StepRef { session: name(session), index };
+        let mode = Mode::Autocommit(vec![step("b", 0), step("a", 1)]);
+        let mut plan = Plan::new(&case, &mode, &Policy::Skip).unwrap();
+        assert!(matches!(plan.choose(&[]), Choice::SubmitStep(1, step) if step.sql == "y"));
+        assert!(matches!(plan.choose(&[]), Choice::SubmitStep(0, step) if step.sql == "x"));
+        assert_eq!(plan.choose(&[]), Choice::Done);
+        assert!(Plan::new(&case, &Mode::Autocommit(vec![step("b", 7)]), &Policy::Skip).is_err());
+    }
+}

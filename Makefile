@@ -1,0 +1,29 @@
+# What the README promises: `make test` installs what the tests need and passes them.
+
+.PHONY: test lint deps soak bench fuzz
+
+# Everything: unit, property, golden and integration tests, on real engines.
+test: deps
+	cargo test --locked --workspace
+
+# What a reviewer would otherwise have to say.
+lint:
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+# Installs the database servers that the tests start, where they are missing.
+deps:
+	tools/install-servers
+
+# The long bars: resumable, ends with a dated table in docs/measurements/.
+soak: deps
+	cargo run --locked --release -p xtask -- soak
+
+# Ratios, measured in one run; ends with a dated table in docs/measurements/.
+bench: deps
+	cargo run --locked --release -p xtask -- bench
+
+# Coverage-guided fuzzing of the parsers (needs `cargo install cargo-fuzz`).
+fuzz:
+	cargo run --locked --release -p xtask -- fuzz

@@ -1,0 +1,106 @@
+//! The corpus, compiled into the program: it runs with nothing installed and no files around.
+
+use std::sync::Arc;
+
+use txloom_core::case::{self, Case};
+use txloom_core::program::Program;
+
+/// A case of the corpus.
+#[derive(Debug, Clone, Copy)]
+pub struct CorpusCase {
+    /// Its file, below `corpus/`.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl CorpusCase {
+    /// Reads the case.
+    pub fn parse(&self) -> Case {
+        case::parse(self.text).expect("a test reads every case of the corpus")
+    }
+}
+
+macro_rules! corpus_files {
+    ($($path:literal,)*) => {
+        &[$(CorpusCase { path: $path, text: include_str!(concat!("../../../corpus/", $path)) },)*]
+    };
+}
+
+/// One case per anomaly (two where reads and writes differ).
+pub const ANOMALIES: &[CorpusCase] = corpus_files![
+    "anomalies/a1-dirty-read.sql",
+    "anomalies/a2-fuzzy-read.sql",
+    "anomalies/a3-phantom.sql",
+    "anomalies/g-single-read-skew.sql",
+    "anomalies/g-single-write-read-skew.sql",
+    "anomalies/g0-dirty-write.sql",
+    "anomalies/g1a-aborted-read.sql",
+    "anomalies/g1b-intermediate-read.sql",
+    "anomalies/g1c-circular-information-flow.sql",
+    "anomalies/g2-anti-dependency-cycle.sql",
+    "anomalies/g2-item-read-only-transaction.sql",
+    "anomalies/g2-item-write-skew.sql",
+    "anomalies/otv-observed-transaction-vanishes.sql",
+    "anomalies/p4-lost-update.sql",
+    "anomalies/pmp-predicate-many-preceders.sql",
+    "anomalies/pmp-write-predicate-many-preceders.sql",
+];
+
+/// What every engine must do. A case whose name ends with a dialect's name is for engines of that dialect only.
+pub const CONTRACT: &[CorpusCase] = corpus_files![
+    "contract/after-a-deadlock.sql",
+    "contract/deadlock.sql",
+    "contract/deadlock-of-three.sql",
+    "contract/errors.sql",
+    "contract/failed-transaction.sql",
+    "contract/queue-of-waiters.sql",
+    "contract/savepoints.sql",
+    "contract/still-blocked-at-the-end.sql",
+    "contract/values.sql",
+    "contract/values-postgres.sql",
+    "contract/values-sqlite.sql",
+    "contract/wait-and-resume.sql",
+];
+
+/// The program of the walking thread: two withdrawals from one account.
+pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
+
+/// The program of the walking thread, read.
+pub fn withdraw() -> Arc<Program> {
+    Arc::new(Program::parse(WITHDRAW).expect("a test reads every program of the corpus"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_file_is_listed_and_reads() {
+        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT)] {
+            let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
+            let files: BTreeSet<String> = std::fs::read_dir(directory)
+                .unwrap()
+                .map(|entry| format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy()))
+                .collect();
+            let listed: BTreeSet<String> = list.iter().map(|case| case.path.to_string()).collect();
+            assert_eq!(files, listed);
+            for case in list {
+                let read = case::parse(case.text).unwrap_or_else(|error| panic!("{}:{error}", case.path));
+                assert!(read.claim().is_some(), "{} does not start with its claim", case.path);
+                assert_eq!(case::print::print(&read), case.text, "{} is not in canonical form", case.path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_anomaly_has_a_case() {
+        let provoked: BTreeSet<String> =
+            ANOMALIES.iter().filter_map(|case| case.parse().anomaly().map(str::to_string)).collect();
+        let known: BTreeSet<String> =
+            txloom_core::anomaly::ALL.iter().map(|anomaly| anomaly.id.to_string()).collect();
+        assert_eq!(provoked, known);
+    }
+}

@@ -1,0 +1,136 @@
+//! The style that a machine can check: small files, short functions, documents that name what exists.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A file that passes this has become two things.
+const FILE_LINES_MAX: usize = 800;
+/// A function that passes this does not fit on a screen.
+const FUNCTION_LINES_MAX: usize = 80;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The tracked and the new files with one of these endings, with their texts.
+fn files(endings: &[&str]) -> Vec<(String, String)> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git lists the files");
+    String::from_utf8(output.stdout)
+        .expect("file names are UTF-8")
+        .lines()
+        .filter(|path| endings.iter().any(|ending| path.ends_with(ending)))
+        .filter_map(|path| Some((path.to_string(), std::fs::read_to_string(root().join(path)).ok()?)))
+        .collect()
+}
+
+fn report(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn files_are_about_one_thing() {
+    let long = |(path, text): &(String, String)| {
+        let lines = text.lines().count();
+        (lines > FILE_LINES_MAX).then(|| format!("{path}: {lines} lines"))
+    };
+    report(&files(&[".rs"]).iter().filter_map(long).collect::<Vec<_>>());
+}
+
+#[test]
+fn functions_fit_on_a_screen() {
+    let mut complaints = Vec::new();
+    for (path, text) in files(&[".rs"]) {
+        let mut open: Option<(usize, usize, String)> = None;
+        for (number, line) in text.lines().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            match &open {
+                // rustfmt puts the closing brace under the first letter of the item.
+                Some((start, depth, name)) if line.trim_end() == format!("{}}}", " ".repeat(*depth)) => {
+                    let lines = number - start;
+                    if lines > FUNCTION_LINES_MAX {
+                        complaints.push(format!("{path}:{}: {name} has {lines} lines", start + 1));
+                    }
+                    open = None;
+                }
+                None if is_function(line) => {
+                    open = Some((number, indent, line.trim().to_string()));
+                }
+                _ => {}
+            }
+        }
+    }
+    report(&complaints);
+}
+
+fn is_function(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let qualifiers = ["pub", "pub(crate)", "pub(super)", "const", "async"];
+    words.iter().find(|word| !qualifiers.contains(word)).is_some_and(|word| *word == "fn") && !line.ends_with('}')
+}
+
+#[test]
+fn lines_are_clean() {
+    let mut complaints = Vec::new();
+    for (path, text) in files(&[".rs", ".md", ".toml", ".sql", "Makefile"]) {
+        for (number, line) in text.lines().enumerate() {
+            let place = format!("{path}:{}", number + 1);
+            if line.trim_end() != line {
+                complaints.push(format!("{place}: trailing white space"));
+            }
+            if path.ends_with(".rs") && line.contains('\t') {
+                complaints.push(format!("{place}: a tab"));
+            }
+            if path.ends_with(".rs") && line.chars().count() > 120 && !line.contains("\"") {
+                complaints.push(format!("{place}: longer than 120 columns"));
+            }
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            complaints.push(format!("{path}: no line break at the end"));
+        }
+    }
+    report(&complaints);
+}
+
+#[test]
+fn the_core_does_no_io() {
+    let forbidden = ["std::fs", "std::net", "std::process", "std::thread", "std::time", "std::env", "println!"];
+    let mut complaints = Vec::new();
+    for (path, text) in files(&[".rs"]).iter().filter(|(path, _)| path.starts_with("crates/core/src/")) {
+        for word in forbidden.iter().filter(|word| text.contains(**word)) {
+            complaints.push(format!("{path}: {word} in the core, which does no I/O"));
+        }
+    }
+    report(&complaints);
+}
+
+#[test]
+fn documents_name_what_exists() {
+    let mut complaints = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        let folder = Path::new(&path).parent().unwrap_or(Path::new("")).to_path_buf();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or("");
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            if !root().join(&folder).join(target).exists() {
+                complaints.push(format!("{path}: the link to {target} leads nowhere"));
+            }
+        }
+        for name in text.split('`').skip(1).step_by(2).filter(|name| is_repository_path(name)) {
+            if !root().join(name.trim_end_matches('/')).exists() {
+                complaints.push(format!("{path}: there is no {name}"));
+            }
+        }
+    }
+    report(&complaints);
+}
+
+fn is_repository_path(name: &str) -> bool {
+    ["crates/", "corpus/", "docs/", "xtask/", "tools/"].iter().any(|prefix| name.starts_with(prefix))
+        && !name.contains(['*', '<', '…', ' '])
+}
