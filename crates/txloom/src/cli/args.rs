@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
@@ -22,13 +22,18 @@ const STYLES: Styles = Styles::styled()
     arg_required_else_help = true,
     subcommand_required = true,
     disable_help_subcommand = true,
+    disable_help_flag = true,
     about = "Finds transaction bugs, in databases and in the applications that use them.",
     after_help = after_help()
 )]
 pub struct Args {
-    /// Use colours: on a terminal, always, or never
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colours: on a terminal (unless NO_COLOR is set), always, or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     pub color: ColorWhen,
+    // One help text for -h and --help: it is short enough.
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, display_order = 101)]
+    help: Option<bool>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

@@ -7,12 +7,12 @@ use txloom_core::planted;
 use super::args::{DoctorArgs, Format};
 use super::failure::Failure;
 use super::streams::Streams;
-use crate::engines::registry::{Family, Installed, Source};
+use crate::engines::registry::{Family, Form, Installed, Source};
 use crate::engines::{self, FAMILIES, Target};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::report::build::engine_version;
-use crate::report::model::doctor::{PlantedReport, TargetState};
+use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
 use crate::report::model::{Body, DoctorReport, Report, TargetStatus};
 use crate::report::{json, text};
 
@@ -35,10 +35,11 @@ pub fn run(args: &DoctorArgs, streams: &mut Streams) -> Result<Exit, Failure> {
 
 fn examine() -> DoctorReport {
     let urls = FAMILIES.iter().flat_map(|family| family.forms).filter(|form| form.written.contains("://"));
+    let running = |form: &Form| RunningReport { target: form.written.to_string(), what: form.what.to_string() };
     DoctorReport {
         targets: FAMILIES.iter().flat_map(examine_family).collect(),
         planted: FAMILIES.iter().filter(|family| family.has_planted_bugs).flat_map(planted_in).collect(),
-        running: urls.map(|form| form.written.to_string()).collect(),
+        running: urls.map(running).collect(),
     }
 }
 

@@ -10,7 +10,7 @@
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
 //! * [`run`], [`hunt`], [`doctor`]: the commands
-//! * [`signals`]: Ctrl-C
+//! * [`signals`]: what Ctrl-C does
 //!
 //! Only this layer prints. A command returns its [`Exit`](crate::exit::Exit), or a [`Failure`] that says what to do.
 

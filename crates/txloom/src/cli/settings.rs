@@ -110,7 +110,7 @@ fn parse_level(text: &str) -> Result<LevelName, Failure> {
     LevelName::parse(text).ok_or_else(|| {
         let known = KNOWN_LEVELS.join(", ");
         let near = hint(&LevelName::custom(text).to_string(), KNOWN_LEVELS.iter().copied());
-        Failure::bad_input(format!("`{text}` is not an isolation level{near}; known are: {known}"))
+        Failure::bad_input(format!("`{text}` is not an isolation level{near} (known are: {known})"))
     })
 }
 

@@ -67,7 +67,7 @@ pub static FAMILIES: &[Family] = &[
     #[cfg(feature = "sqlite")]
     Family {
         name: "sqlite",
-        forms: &[Form { written: "sqlite", what: "SQLite" }],
+        forms: &[Form { written: "sqlite", what: "SQLite, built in" }],
         url_schemes: &[],
         source: Source::BuiltIn,
         has_planted_bugs: false,
@@ -78,8 +78,8 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "model",
         forms: &[
-            Form { written: "model", what: "a small database of our own, with locks and snapshots as in textbooks" },
-            Form { written: "model+BUG", what: "the same with a planted bug, to see whether it is found" },
+            Form { written: "model", what: "a textbook database of our own, built in" },
+            Form { written: "model+BUG", what: "the same with a planted bug, to see it found" },
         ],
         url_schemes: &[],
         source: Source::BuiltIn,
@@ -91,13 +91,10 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "postgres",
         forms: &[
-            Form { written: "postgres", what: "a private, throw-away server of the newest PostgreSQL on this machine" },
+            Form { written: "postgres", what: "a private, throw-away server of the newest PostgreSQL" },
             Form { written: "postgres:15", what: "the same, of that version" },
             Form { written: "postgres@DIR", what: "the same, from the programs in DIR/bin" },
-            Form {
-                written: "postgres://USER@HOST/DATABASE",
-                what: "a running server; txloom works only in databases txloom_* that it makes itself",
-            },
+            Form { written: "postgres://HOST/DB", what: "a running server; only databases txloom_* are touched" },
         ],
         url_schemes: &["postgres", "postgresql"],
         source: Source::Package("postgresql"),

@@ -123,7 +123,7 @@ fn find_bug(family: &Family, name: &str) -> Result<&'static PlantedBug, String> 
     let names = || planted::ALL.iter().map(|bug| bug.name);
     planted::ALL.iter().find(|bug| bug.name == name).ok_or_else(|| {
         let known = names().collect::<Vec<_>>().join(", ");
-        format!("there is no planted bug `{name}`{}; there are: {known}", hint(name, names()))
+        format!("there is no planted bug `{name}`{} (there are: {known})", hint(name, names()))
     })
 }
 
@@ -133,7 +133,7 @@ fn parse_url(url: &str) -> Result<(&'static Family, Place), String> {
     let family = family.ok_or_else(|| {
         let known = || FAMILIES.iter().flat_map(|family| family.url_schemes).copied();
         let urls = known().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(", ");
-        format!("no database is reached by {scheme}://{}; known are: {urls}", hint(scheme, known()))
+        format!("no database is reached by {scheme}://{} (known are: {urls})", hint(scheme, known()))
     })?;
     Ok((family, Place::Running(url.to_string())))
 }
@@ -145,7 +145,7 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
     let family = FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| {
         let forms = FAMILIES.iter().flat_map(|family| family.forms).map(|form| form.written);
         let forms = forms.collect::<Vec<_>>().join(", ");
-        format!("there is no database `{name}`{}; targets are: {forms}", hint(name, names()))
+        format!("there is no database `{name}`{} (targets are: {forms})", hint(name, names()))
     })?;
     if !rest.is_empty() && !family.has_programs() {
         return Err(format!("{name} is built in and has neither versions nor directories; write `{name}`"));
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_what_would_be_right() {
         check_error("postgre", &["`postgre` is not a target", "did you mean postgres?", "sqlite, model, model+BUG"]);
-        check_error("oracle", &["there is no database `oracle`; targets are: sqlite"]);
+        check_error("oracle", &["there is no database `oracle` (targets are: sqlite"]);
         check_error("", &["there is no database ``"]);
         check_error("model+lost-updat", &["no planted bug `lost-updat`; did you mean lost-update?"]);
         check_error("model+", &["no planted bug ``"]);

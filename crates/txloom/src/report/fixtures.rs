@@ -189,7 +189,7 @@ impl Play {
     fn complete(mut self, id: StepId, mut outcome: Outcome) -> Play {
         let session = self.trace.steps[id.0].session;
         let completed = |step: &StepRun| step.session == session && step.outcome.is_some();
-        let before = self.trace.steps.iter().filter(|step| completed(step)).next_back();
+        let before = self.trace.steps.iter().rfind(|step| completed(step));
         let before = before.and_then(|step| step.outcome.as_ref()).map_or(TxStatus::Idle, |last| last.status);
         outcome.status = match StatementKind::of(&self.trace.steps[id.0].sql) {
             _ if outcome.status == TxStatus::Lost => TxStatus::Idle,

@@ -9,8 +9,8 @@ pub struct DoctorReport {
     pub targets: Vec<TargetStatus>,
     /// Targets with planted bugs, e.g. `model+lost-update`, and what each bug does.
     pub planted: Vec<PlantedReport>,
-    /// How servers that are already running are named, e.g. `postgres://USER@HOST/DATABASE`.
-    pub running: Vec<String>,
+    /// How servers that are already running are named.
+    pub running: Vec<RunningReport>,
 }
 
 /// One target.
@@ -43,6 +43,15 @@ pub enum TargetState {
     Missing,
     /// Its programs are there, but it could not be started.
     Failing,
+}
+
+/// How a server that is already running is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningReport {
+    /// The target, as `--on` takes it, with capitals for what is to be filled in.
+    pub target: String,
+    /// What txloom does with such a server.
+    pub what: String,
 }
 
 /// A target with a planted bug.

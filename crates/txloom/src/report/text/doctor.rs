@@ -23,14 +23,15 @@ pub(crate) fn write(page: &mut Page, report: &DoctorReport) {
         ]);
     }
     table.write(page, 2);
-    if !report.planted.is_empty() {
-        page.heading("With a planted bug, to see whether it is found");
-        let pairs: Vec<(&str, Line)> =
-            report.planted.iter().map(|bug| (bug.target.as_str(), Line::plain(bug.what.as_str()))).collect();
-        page.pairs(&pairs);
-    }
-    if !report.running.is_empty() {
-        page.heading("A server that is already running");
-        report.running.iter().for_each(|form| page.paragraph(&Line::plain(form.as_str()), 2, 2));
+    let planted = report.planted.iter().map(|bug| (bug.target.as_str(), Line::plain(bug.what.as_str())));
+    write_pairs(page, "With a planted bug, to see it found", &planted.collect::<Vec<_>>());
+    let running = report.running.iter().map(|form| (form.target.as_str(), Line::plain(form.what.as_str())));
+    write_pairs(page, "Servers that are already running", &running.collect::<Vec<_>>());
+}
+
+fn write_pairs(page: &mut Page, heading: &str, pairs: &[(&str, Line)]) {
+    if !pairs.is_empty() {
+        page.heading(heading);
+        page.pairs(pairs);
     }
 }

@@ -44,4 +44,8 @@ fn write_explanation(page: &mut Page, explanation: &ExplanationReport) {
             sentences.iter().for_each(|sentence| page.paragraph(&Line::plain(sentence.as_str()), 2, 2));
         }
     }
+    if !explanation.however.is_empty() {
+        page.gap();
+        page.line(Line::plain("A contradiction."));
+    }
 }

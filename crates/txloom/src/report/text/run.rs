@@ -14,7 +14,8 @@ use super::trace::{write_assertions, write_final_state, write_interleaving};
 
 /// A case with all its runs.
 pub(crate) fn write_case(page: &mut Page, case: &CaseReport) {
-    page.paragraph(&Line::new(Role::Strong, case.file.as_str()), 0, 2);
+    let title = if case.file == "-" { "standard input" } else { &case.file };
+    page.paragraph(&Line::new(Role::Strong, title), 0, 2);
     if let Some(claim) = &case.claim {
         page.paragraph(&Line::plain(claim.as_str()), 0, 0);
     }
@@ -166,8 +167,11 @@ fn write_mismatches(page: &mut Page, seen: &Observed, on: &str) {
         return;
     }
     page.heading(format!("Not as expected{on}"));
+    let mut last = None;
     for mismatch in &seen.mismatches {
-        page.paragraph(&Line::new(Role::Bad, "✗ ").with(Role::Plain, mismatch_place(&seen.trace, mismatch)), 2, 2);
+        if last.replace(&mismatch.at) != Some(&mismatch.at) {
+            page.paragraph(&Line::new(Role::Bad, "✗ ").with(Role::Plain, mismatch_place(&seen.trace, mismatch)), 2, 2);
+        }
         for (name, text) in [("expected", &mismatch.expected), ("found", &mismatch.found)] {
             let line = Line::new(Role::Faint, format!("{name:8}  ")).with(Role::Plain, text.as_str());
             page.paragraph(&line, 4, 10);

@@ -7,7 +7,7 @@ use txloom_core::value::Value;
 use super::plays::{case, lost_update, refused_update};
 use crate::report::build::finding_report;
 use crate::report::fixtures::{Play, changed, ok, rows, table};
-use crate::report::model::doctor::{PlantedReport, TargetState};
+use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
 use crate::report::model::{Body, DoctorReport, FindingReport, FindingsReport, RunReport, TargetStatus};
 use crate::report::text::{TextOptions, print};
 use crate::report::{Report, golden, json};
@@ -88,7 +88,7 @@ fn doctor() -> DoctorReport {
             target: "model+lost-update".to_string(),
             what: "an update is let through".to_string(),
         }],
-        running: vec!["postgres://USER@HOST/DATABASE".to_string()],
+        running: vec![RunningReport { target: "postgres://HOST/DB".to_string(), what: "a running server".to_string() }],
     }
 }
 
