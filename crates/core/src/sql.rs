@@ -60,6 +60,12 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
     tokens
 }
 
+/// Whether every string, quoted name and comment is closed, so that what is written below does not become part of it.
+pub fn is_finished(sql: &str) -> bool {
+    let with_end = format!("{sql}\n;");
+    tokens(&with_end).last().is_some_and(|token| token.is_symbol(";") && token.span.end == with_end.len())
+}
+
 /// The kind (`None` for white space and comments) and the length of what begins here. Never of length 0.
 fn scan(rest: &str, first: char, before: Option<&Token<'_>>) -> (Option<TokenKind>, usize) {
     let run = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
@@ -239,9 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_input_ends() {
-        for sql in ["'", "\"abc", "/* x", "$a$ x", "$", ":", "é'"] {
-            let _ = tokens(sql);
+    fn unfinished_input_is_noticed() {
+        for sql in ["'", "\"abc", "'it''", "$a$ x", "$a$ $", "é'", "$$", "/* x"] {
+            assert!(!is_finished(sql), "{sql}");
+        }
+        for sql in ["", "''", "'it''s'", "$$$$", "$a$ x $a$", "/* x */", "$", ":", "x -- '"] {
+            assert!(is_finished(sql), "{sql}");
         }
     }
 
