@@ -101,7 +101,7 @@ impl Play {
     pub(crate) fn cancelled(mut self, session: &str, reason: CancelReason, outcome: Outcome) -> Play {
         let step = self.last_of(session);
         self.trace.steps[step.0].cancelled = Some(reason);
-        self.trace.events.push(TraceEvent::Cancelled(step, reason));
+        self.trace.events.extend([TraceEvent::Cancelled(step, reason), TraceEvent::Resumed(step)]);
         self.complete(step, outcome)
     }
 

@@ -50,7 +50,7 @@ impl Said {
 
 /// The moments of a trace, in order; the steps with the given numbers are marked.
 pub(crate) fn moments(trace: &TraceReport, marked: &[usize]) -> Vec<Moment> {
-    let mut teller = Teller { trace, marked, moments: Vec::new() };
+    let mut teller = Teller { trace, marked, cancelled: Vec::new(), moments: Vec::new() };
     trace.events.iter().for_each(|event| teller.tell(event));
     teller.moments
 }
@@ -58,6 +58,8 @@ pub(crate) fn moments(trace: &TraceReport, marked: &[usize]) -> Vec<Moment> {
 struct Teller<'a> {
     trace: &'a TraceReport,
     marked: &'a [usize],
+    /// The steps that have been told to be cancelled.
+    cancelled: Vec<usize>,
     moments: Vec<Moment>,
 }
 
@@ -66,8 +68,13 @@ impl Teller<'_> {
         match event {
             EventReport::Submitted { step } => self.submitted(*step),
             EventReport::Waiting { step, holders, .. } => self.waiting(*step, holders),
+            // A step that was cancelled goes on, too, but only to its end.
+            EventReport::Resumed { step } if self.cancelled.contains(step) => {}
             EventReport::Resumed { step } => self.say(*step, [Line::new(Role::Wait, "… goes on")]),
-            EventReport::Cancelled { step, cause } => self.say(*step, [cancelled(*cause)]),
+            EventReport::Cancelled { step, cause } => {
+                self.cancelled.push(*step);
+                self.say(*step, [cancelled(*cause)]);
+            }
             EventReport::Completed { step } => {
                 let lines = self.trace.step(*step).map(answer).unwrap_or_default();
                 self.say(*step, lines);

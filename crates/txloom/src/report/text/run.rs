@@ -1,5 +1,6 @@
 //! Cases that were run: which file, on what, what happened, what differs from the expectations.
 
+use txloom_core::anomaly;
 use txloom_core::sql::one_line;
 
 use super::super::model::trace::TraceReport;
@@ -133,12 +134,18 @@ fn settings(
 ) -> Vec<(&'static str, Line)> {
     let asked = run.schedule.as_ref().unwrap_or(&trace.schedule);
     let mut pairs = vec![("level", Line::plain(group_levels(group)))];
-    pairs.extend(case.anomaly.as_ref().map(|name| ("anomaly", Line::plain(name.as_str()))));
+    pairs.extend(case.anomaly.as_ref().map(|id| ("anomaly", Line::plain(anomaly_name(id)))));
     pairs.push(("schedule", Line::plain(asked.as_str()).with(Role::Faint, position)));
     if *asked != trace.schedule {
         pairs.push(("submitted", Line::plain(trace.schedule.as_str())));
     }
     pairs
+}
+
+/// `P4 (lost update)`.
+fn anomaly_name(id: &str) -> String {
+    let known = anomaly::ALL.iter().find(|anomaly| anomaly.id == id);
+    known.map_or(id.to_string(), |anomaly| format!("{} ({})", anomaly.id, anomaly.name))
 }
 
 fn group_levels(group: &[&TargetRun]) -> String {
@@ -233,17 +240,23 @@ fn verdict(case: &CaseReport, target: &TargetRun) -> Line {
             return Line::new(Role::Bad, "failed").with(Role::Plain, format!(": {words}"));
         }
     };
+    let anomaly = case.anomaly.as_ref().zip(seen.anomaly_happened).map(|(id, happened)| {
+        let words = if happened { "happened" } else { "did not happen" };
+        format!("{id} {words}")
+    });
     let mut line = match seen.mismatches.len() {
         _ if seen.divergence.is_some() => Line::new(Role::Bad, "came out differently the second time"),
         _ if seen.trace.death.is_some() => Line::new(Role::Bad, "the server died"),
-        0 if case.expectations == 0 => Line::plain("ran; the case states no expectations"),
+        0 if case.expectations == 0 => match anomaly {
+            Some(words) => return Line::plain(words),
+            None => Line::plain("ran; the case states no expectations"),
+        },
         0 => Line::new(Role::Good, "as expected"),
         1 => Line::new(Role::Bad, "1 expectation is not met"),
         count => Line::new(Role::Bad, format!("{count} expectations are not met")),
     };
-    if let (Some(name), Some(happened)) = (&case.anomaly, seen.anomaly_happened) {
-        let words = if happened { "happened" } else { "did not happen" };
-        line.push(Role::Plain, format!("; {name} {words}"));
+    if let Some(words) = anomaly {
+        line.push(Role::Plain, format!("; {words}"));
     }
     line
 }
@@ -260,11 +273,28 @@ pub(crate) fn write_case_line(page: &mut Page, case: &CaseReport) {
         }
     }
     let mut line = mark(wrong.is_empty()).with(Role::Plain, case.file.as_str());
-    for (at, problem) in wrong.iter().enumerate() {
+    let remarks = anomaly_words(case).into_iter().map(Line::plain).chain(wrong);
+    for (at, remark) in remarks.enumerate() {
         line.push(Role::Plain, if at == 0 { ": " } else { "; " });
-        line.extend(problem);
+        line.extend(&remark);
     }
     page.paragraph(&line, 0, 4);
+}
+
+/// `P4 happened on model`, for a case that provokes an anomaly.
+fn anomaly_words(case: &CaseReport) -> Option<String> {
+    let id = case.anomaly.as_ref()?;
+    let targets: Vec<&TargetRun> = case.runs.iter().flat_map(|run| &run.targets).collect();
+    let seen = |target: &&TargetRun| observed(target).and_then(|seen| seen.anomaly_happened);
+    let happened: Vec<String> = targets.iter().filter(|t| seen(t) == Some(true)).map(|t| t.target.clone()).collect();
+    if targets.iter().all(|target| seen(target).is_none()) {
+        return None;
+    }
+    Some(match happened.len() {
+        0 => format!("{id} did not happen"),
+        count if count == targets.len() => format!("{id} happened"),
+        _ => format!("{id} happened on {}", and(&happened)),
+    })
 }
 
 /// `12 cases on 2 targets: 23 as expected, 1 not`.

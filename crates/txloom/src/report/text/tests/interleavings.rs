@@ -179,7 +179,7 @@ fn assertions_and_unmet_expectations() {
         })
         .end();
     let mut case = case("The second update is refused.", &trace);
-    case.anomaly = Some("P4 (lost update)".to_string());
+    case.anomaly = Some("P4".to_string());
     let RunResult::Observed(seen) = &mut case.runs[0].targets[0].result else { unreachable!() };
     seen.anomaly_happened = Some(true);
     seen.mismatches = vec![

@@ -81,7 +81,13 @@ fn each_schedule_is_a_run() {
 fn one_line_per_case_and_totals() {
     let options = TextOptions::default();
     let fine = case("Fine.", &lost_update().end());
-    let report = RunReport { cases: vec![fine, side_by_side()] };
+    let mut provoking = side_by_side();
+    provoking.anomaly = Some("P4".to_string());
+    for (target, happened) in provoking.runs[0].targets.iter_mut().zip([true, true, false]) {
+        let RunResult::Observed(seen) = &mut target.result else { unreachable!() };
+        seen.anomaly_happened = Some(happened);
+    }
+    let report = RunReport { cases: vec![fine, side_by_side(), provoking] };
     let lines = report.cases.iter().map(|case| print_case_line(case, &options));
     let text: String = lines.chain([print_totals(&report.totals(), &options)]).collect();
     golden::check("lines.txt", &text);
