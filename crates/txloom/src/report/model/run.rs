@@ -185,6 +185,21 @@ impl Totals {
     }
 }
 
+impl TargetRun {
+    /// What was observed, if it could be run.
+    pub fn observed(&self) -> Option<&Observed> {
+        match &self.result {
+            RunResult::Observed(seen) => Some(seen),
+            RunResult::Failed { .. } => None,
+        }
+    }
+
+    /// Whether it ran, the same way every time, and met its expectations.
+    pub fn is_good(&self) -> bool {
+        self.observed().is_some_and(|seen| seen.divergence.is_none() && seen.is_as_expected())
+    }
+}
+
 impl Observed {
     /// Whether every expectation was met and the server survived.
     pub fn is_as_expected(&self) -> bool {

@@ -32,6 +32,7 @@ mod moments;
 mod columns;
 mod transcript;
 mod trace;
+mod verdict;
 mod run;
 mod finding;
 mod doctor;
@@ -83,12 +84,12 @@ pub fn print_case(case: &CaseReport, options: &TextOptions) -> String {
 
 /// One case on all its targets, in one line.
 pub fn print_case_line(case: &CaseReport, options: &TextOptions) -> String {
-    paint(options, |page| run::write_case_line(page, case))
+    paint(options, |page| verdict::write_case_line(page, case))
 }
 
 /// `12 cases on 2 targets: 23 as expected, 1 not`.
 pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
-    paint(options, |page| run::write_totals(page, totals))
+    paint(options, |page| verdict::write_totals(page, totals))
 }
 
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
