@@ -97,6 +97,16 @@ pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
     paint(options, |page| finding::write(page, found))
 }
 
+/// Words of a command's own, wrapped.
+pub fn paragraph(words: &str, options: &TextOptions) -> String {
+    paint(options, |page| page.paragraph(&line::Line::plain(words), 0, 0))
+}
+
+/// A heading of a command's own.
+pub fn heading(words: &str, options: &TextOptions) -> String {
+    paint(options, |page| page.heading(words))
+}
+
 fn paint(options: &TextOptions, write: impl FnOnce(&mut Page)) -> String {
     let mut page = Page::new(options.width);
     write(&mut page);
