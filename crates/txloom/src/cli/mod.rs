@@ -12,7 +12,7 @@
 //! * [`run`], [`hunt`], [`doctor`]: the commands
 //! * [`signals`]: what Ctrl-C does
 //!
-//! Only this layer prints. A command returns its [`Exit`](crate::exit::Exit), or a [`Failure`] that says what to do.
+//! Only this layer prints. A command returns its [`Exit`], or a [`Failure`] that says what to do.
 
 pub mod args;
 pub mod settings;

@@ -9,6 +9,7 @@ use txloom_core::engine::{EngineInfo, Holder, SessionId, State};
 use txloom_core::finding::Finding;
 use txloom_core::outcome::{DbError, Outcome, StatementResult, TxStatus};
 use txloom_core::planted;
+use txloom_core::schedule::Policy;
 use txloom_core::sql::{StatementKind, one_line};
 use txloom_core::trace::compare;
 use txloom_core::trace::{CancelReason, Check, StepId, Trace, TraceEvent};
@@ -42,6 +43,16 @@ fn expectation_count(case: &Case) -> usize {
         _ => 0,
     };
     case.entries.iter().map(stated).sum()
+}
+
+/// What is done when a session waits, in a word.
+pub fn policy_name(policy: &Policy) -> String {
+    let name = match policy {
+        Policy::Skip => "skip",
+        Policy::Wait => "wait",
+        Policy::Partial(_) => "partial",
+    };
+    name.to_string()
 }
 
 /// One execution of a case.

@@ -6,14 +6,16 @@ use txloom_core::case::check::{check, shows_anomaly};
 use txloom_core::case::record::record;
 use txloom_core::engine::EngineErrorKind;
 use txloom_core::oracle::{Mode, RunError, RunRequest, Runner};
-use txloom_core::schedule::Schedule;
+use txloom_core::schedule::{Policy, Schedule};
 use txloom_core::trace::{Trace, compare};
 
 use super::super::cases::LoadedCase;
 use super::super::failure::Failure;
 use super::super::settings::RunSettings;
 use crate::exit::Exit;
-use crate::report::build::{case_report, divergence_report, engine_version, mismatch_report, trace_report};
+use crate::report::build::{
+    case_report, divergence_report, engine_version, mismatch_report, policy_name, trace_report,
+};
 use crate::report::compare::first_difference;
 use crate::report::model::{CaseReport, Observed, RunResult, ScheduledRun, TargetDifference, TargetRun};
 
@@ -64,7 +66,7 @@ pub(crate) fn execute(
                 result: result(expected, attempt),
             }
         });
-        let run = side_by_side(schedule.as_ref(), runs.collect());
+        let run = side_by_side(schedule.as_ref(), &settings.policy, runs.collect());
         done.exit = done.exit.or(run_exit(&run));
         done.report.runs.push(run);
     }
@@ -147,7 +149,7 @@ fn run_exit(run: &ScheduledRun) -> Exit {
 }
 
 /// Finds out on which targets the same happened, and how the others differ from the first.
-fn side_by_side(schedule: Option<&Schedule>, mut targets: Vec<TargetRun>) -> ScheduledRun {
+fn side_by_side(schedule: Option<&Schedule>, policy: &Policy, mut targets: Vec<TargetRun>) -> ScheduledRun {
     let mut differences = Vec::new();
     for at in 1..targets.len() {
         let (before, rest) = targets.split_at_mut(at);
@@ -168,5 +170,5 @@ fn side_by_side(schedule: Option<&Schedule>, mut targets: Vec<TargetRun>) -> Sch
             }
         }
     }
-    ScheduledRun { schedule: schedule.map(Schedule::to_string), targets, differences }
+    ScheduledRun { schedule: schedule.map(Schedule::to_string), policy: policy_name(policy), targets, differences }
 }

@@ -34,6 +34,8 @@ pub struct ScheduledRun {
     /// The schedule that was asked for; absent if the line order is the schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// What was done when a session waited: `skip` (go on with the others), `wait` (for that session), or `partial`.
+    pub policy: String,
     /// One entry per target, in the order in which they were asked for.
     pub targets: Vec<TargetRun>,
     /// How targets differ from the first one that could be observed.

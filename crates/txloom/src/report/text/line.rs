@@ -217,6 +217,8 @@ impl Wrapper {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(text: &str, width: usize, hanging: usize, expect: &[&str]) {
@@ -263,13 +265,16 @@ mod tests {
         assert_eq!(painted, "x \u{1b}[31merror\u{1b}[0m");
     }
 
-    #[test]
-    fn every_width_ends() {
-        for width in 0..12 {
-            for hanging in 0..14 {
-                for line in Line::plain("one  twothree 日本語 four").wrap(width, hanging) {
-                    assert!(line.width() <= width.max(2), "{width} {hanging} {}", line.text());
-                }
+    proptest! {
+        #[test]
+        fn wrapping_keeps_to_the_width_and_loses_only_blanks(
+            text in "[ a-z日語é]{0,60}", width in 0..30usize, hanging in 0..34usize,
+        ) {
+            let lines = Line::plain(text.as_str()).wrap(width, hanging);
+            let kept: String = lines.iter().map(Line::text).collect();
+            prop_assert_eq!(kept.replace(' ', ""), text.replace(' ', ""));
+            for line in lines {
+                prop_assert!(line.width() <= width.max(2), "{}", line.text());
             }
         }
     }

@@ -135,6 +135,9 @@ fn settings(
     let mut pairs = vec![("level", Line::plain(group_levels(group)))];
     pairs.extend(case.anomaly.as_ref().map(|id| ("anomaly", Line::plain(anomaly_name(id)))));
     pairs.push(("schedule", Line::plain(asked.as_str()).with(Role::Faint, position)));
+    if run.policy != "skip" {
+        pairs.push(("policy", Line::plain(run.policy.as_str())));
+    }
     if *asked != trace.schedule {
         pairs.push(("submitted", Line::plain(trace.schedule.as_str())));
     }

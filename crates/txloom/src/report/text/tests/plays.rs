@@ -15,7 +15,12 @@ pub(super) fn case(claim: &str, trace: &Trace) -> CaseReport {
         claim: Some(claim.to_string()),
         anomaly: None,
         expectations: 3,
-        runs: vec![ScheduledRun { schedule: None, targets: vec![target(trace, Vec::new())], differences: Vec::new() }],
+        runs: vec![ScheduledRun {
+            schedule: None,
+            policy: "skip".to_string(),
+            targets: vec![target(trace, Vec::new())],
+            differences: Vec::new(),
+        }],
     }
 }
 

@@ -73,7 +73,12 @@ fn each_schedule_is_a_run() {
     let second =
         TargetRun { target: "postgres".to_string(), version: "15.18".to_string(), result: RunResult::Observed(seen) };
     let schedule = Some("a b a b a b b a".to_string());
-    case.runs.push(ScheduledRun { schedule, targets: vec![second], differences: Vec::new() });
+    case.runs.push(ScheduledRun {
+        schedule,
+        policy: "wait".to_string(),
+        targets: vec![second],
+        differences: Vec::new(),
+    });
     golden::check("schedules.txt", &print_case(&case, &TextOptions::default()));
 }
 
