@@ -45,7 +45,7 @@ impl RunSettings {
         let (targets, strays) = targets_and_strays(&args.on)?;
         let cases: Vec<PathBuf> = args.cases.iter().cloned().chain(strays).collect();
         if cases.is_empty() {
-            return Err(Failure::bad_input("no case to run: name a file, a directory, or - for the standard input"));
+            return Err(Failure::bad_input("no CASE to run: name a file, a directory, or - for the standard input"));
         }
         let settings = RunSettings {
             cases,
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn bad_flags_are_explained() {
-        check_error(&args(&[], &[]), "no case to run");
+        check_error(&args(&[], &[]), "no CASE to run");
         check_error(&args(&["a.sql"], &["postgre"]), "did you mean postgres?");
         check_error(&args(&["a.sql"], &["sqlite", "sqlite"]), "named twice");
         check_error(&args(&["-", "-"], &[]), "only once");

@@ -250,10 +250,19 @@ fn nothing_is_recorded_when_a_target_fails() {
     let mut fickle = PlayedRunner::new(vec![vec![Ok(waiting().end()), Ok(refusing().end())]]);
     assert_eq!(play(&record, "", &mut fickle).0, Exit::NonDeterministic);
     let mut failing = PlayedRunner::new(vec![vec![Ok(waiting().end()), Err("no such session")]]);
-    let (exit, out, _) = play(&record, "", &mut failing);
-    assert_eq!(exit, Exit::BadInput);
-    assert!(out.contains("✗ postgres 15.18: failed: no such session"), "{out}");
+    assert_eq!(play(&record, "", &mut failing).0, Exit::BadInput);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), CASE);
+}
+
+#[test]
+fn a_case_that_fails_is_told_beside_the_report_or_in_it() {
+    let fails = || vec![Err("no such session"), Ok(waiting().on("model", "1").end())];
+    let (exit, out, err) = play(&args(&[Path::new("-")]), CASE, &mut PlayedRunner::new(vec![fails()]));
+    assert_eq!((exit, out.as_str(), err.as_str()), (Exit::BadInput, "", "txloom: -: no such session\n"));
+    let mut runner = PlayedRunner::new(vec![fails(), vec![Ok(waiting().end())]]);
+    let (exit, out, err) = play(&args(&[Path::new("-")]), CASE, &mut runner);
+    assert_eq!((exit, err.as_str()), (Exit::BadInput, ""));
+    assert!(out.contains("✗ model 1: failed: no such session"), "{out}");
 }
 
 #[test]

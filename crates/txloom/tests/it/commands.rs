@@ -44,7 +44,16 @@ fn run_shows_waits_and_resumptions_in_columns() {
 #[test]
 fn several_targets_stand_side_by_side() {
     limited(|| {
-        let run = output(&["run", "corpus/anomalies/p4-lost-update.sql", "--on", "model", "--on", "postgres", "--on", "sqlite"]);
+        let run = output(&[
+            "run",
+            "corpus/anomalies/p4-lost-update.sql",
+            "--on",
+            "model",
+            "--on",
+            "postgres",
+            "--on",
+            "sqlite",
+        ]);
         assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
         assert!(run.stdout.contains("differ first at"), "{}", run.stdout);
     });
@@ -66,7 +75,8 @@ fn json_is_versioned_and_complete() {
 fn what_was_recorded_is_met_and_what_was_changed_is_not() {
     limited(|| {
         let folder = TestDir::new("record");
-        let bare = "/*init*/ CREATE TABLE t (id INT PRIMARY KEY);\n/*a*/ INSERT INTO t VALUES (1);\n/*a*/ SELECT id FROM t;\n";
+        let bare =
+            "/*init*/ CREATE TABLE t (id INT PRIMARY KEY);\n/*a*/ INSERT INTO t VALUES (1);\n/*a*/ SELECT id FROM t;\n";
         let path = folder.file("case.sql", bare);
         let record = output(&["run", &path, "--on", "model", "--on", "postgres", "--record"]);
         assert_eq!(record.code, 0, "{}", record.stderr);
@@ -86,7 +96,12 @@ fn what_was_recorded_is_met_and_what_was_changed_is_not() {
 fn twice_is_silent_on_what_is_deterministic() {
     limited(|| {
         let run = output(&["run", "corpus/contract", "--on", "sqlite", "--twice", "--quiet"]);
-        assert!(run.code <= 1, "cases for another dialect may fail, but nothing diverges: {}{}", run.stdout, run.stderr);
+        assert!(
+            run.code <= 1,
+            "cases for another dialect may fail, but nothing diverges: {}{}",
+            run.stdout,
+            run.stderr
+        );
     });
 }
 
@@ -131,7 +146,9 @@ fn narrow_terminals_get_a_transcript() {
 #[test]
 fn every_command_explains_itself() {
     limited(|| {
-        for arguments in [&["--help"][..], &["run", "--help"], &["hunt", "--help"], &["doctor", "--help"], &["--version"]] {
+        for arguments in
+            [&["--help"][..], &["run", "--help"], &["hunt", "--help"], &["doctor", "--help"], &["--version"]]
+        {
             let help = output(arguments);
             assert_eq!(help.code, 0, "{arguments:?}");
             assert!(!help.stdout.is_empty(), "{arguments:?}");

@@ -21,7 +21,11 @@ fn commands(file: &str) -> Vec<Documented> {
         } else if let Some(command) = line.strip_prefix("$ txloom ").filter(|_| inside) {
             let (command, exit) = command.split_once("# exit ").unwrap_or((command, "0"));
             let exit = exit.trim().parse().expect("an exit code");
-            found.push(Documented { place: format!("{file}:{}", number + 1), command: command.trim().to_string(), exit });
+            found.push(Documented {
+                place: format!("{file}:{}", number + 1),
+                command: command.trim().to_string(),
+                exit,
+            });
         }
     }
     found

@@ -13,7 +13,8 @@ use txloom_core::trace::{CancelReason, Trace, TraceEvent};
 use crate::support::{engine, limited, run, runner};
 
 fn parse(text: &str) -> Case {
-    let setup = "/*init*/ CREATE TABLE t (id INT PRIMARY KEY, v INT);\n/*init*/ INSERT INTO t VALUES (1, 10), (2, 20);\n";
+    let setup =
+        "/*init*/ CREATE TABLE t (id INT PRIMARY KEY, v INT);\n/*init*/ INSERT INTO t VALUES (1, 10), (2, 20);\n";
     case::parse(&format!("{setup}{text}")).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -54,10 +54,9 @@ fn the_table_says_what_is_published() {
         let row = guarantees::TABLE.iter().find(|row| row.engine == engine && row.level == level);
         row.unwrap_or_else(|| panic!("no row for {engine} at {level}")).allows.to_vec()
     };
-    for (engine, weak, middle) in [
-        ("postgres", "read committed", "repeatable read"),
-        ("model", "read committed", "snapshot isolation"),
-    ] {
+    for (engine, weak, middle) in
+        [("postgres", "read committed", "repeatable read"), ("model", "read committed", "snapshot isolation")]
+    {
         for prevented in ["G0", "G1a", "G1b", "G1c", "OTV"] {
             assert!(!allows(engine, weak).contains(&prevented), "{engine} {weak} {prevented}");
         }

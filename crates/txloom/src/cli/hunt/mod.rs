@@ -100,7 +100,7 @@ fn show_corpus(runner: &mut dyn Runner, streams: &mut Streams) -> Result<Exit, F
     streams.print("\n")?;
     let words =
         "The corpus: one case per anomaly, each of which a serializable database prevents, and one per promise.";
-    say(streams, "SQLite, as it is", words)?;
+    say(streams, "Nothing planted: the corpus on sqlite", words)?;
     streams.print("\n")?;
     let settings = RunSettings {
         cases: Vec::new(),

@@ -15,7 +15,7 @@ use crate::engines;
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::report::model::{Body, CaseReport, Report, RunReport, Totals};
+use crate::report::model::{Body, CaseReport, Report, RunReport, RunResult, Totals};
 use crate::report::{json, text};
 
 pub(crate) use execute::{Execution, execute};
@@ -85,24 +85,33 @@ struct Shown<'a> {
     settings: &'a RunSettings,
     totals: Totals,
     report: RunReport,
+    /// Whether the page of a case has been printed.
+    any_page: bool,
 }
 
 impl<'a> Shown<'a> {
     fn new(settings: &'a RunSettings) -> Shown<'a> {
-        Shown { settings, totals: Totals::default(), report: RunReport::default() }
+        Shown { settings, totals: Totals::default(), report: RunReport::default(), any_page: false }
     }
 
     fn show(&mut self, case: CaseReport, streams: &mut Streams) -> Result<(), Failure> {
         self.totals.add(&case);
         let options = *streams.text_options();
+        let is_lost = case.is_lost();
+        if is_lost && !self.settings.quiet {
+            complain_of_failures(&case, streams);
+        }
         match self.settings.format {
             Format::Json => {
                 self.report.cases.push(case);
                 Ok(())
             }
+            Format::Text if is_lost && !self.settings.quiet => Ok(()),
             Format::Text if self.settings.quiet => streams.print(&text::print_case_line(&case, &options)),
-            Format::Text if self.totals.cases == 1 => streams.print(&text::print_case(&case, &options)),
-            Format::Text => streams.print(&format!("\n\n{}", text::print_case(&case, &options))),
+            Format::Text => {
+                let gap = if std::mem::replace(&mut self.any_page, true) { "\n\n" } else { "" };
+                streams.print(&format!("{gap}{}", text::print_case(&case, &options)))
+            }
         }
     }
 
@@ -111,10 +120,19 @@ impl<'a> Shown<'a> {
         match self.settings.format {
             Format::Json => streams.print(&json::print(&Report::new(Body::Run(self.report)))),
             Format::Text if self.totals.cases > 1 || self.settings.quiet => {
-                let gap = if self.settings.quiet { "" } else { "\n\n" };
+                let gap = if self.any_page { "\n\n" } else { "" };
                 streams.print(&format!("{gap}{}", text::print_totals(&self.totals, &options)))
             }
             Format::Text => Ok(()),
+        }
+    }
+}
+
+/// A case that could be run nowhere has no interleaving to show: what is wrong with it is told beside the report.
+fn complain_of_failures(case: &CaseReport, streams: &mut Streams) {
+    for target in case.runs.iter().flat_map(|run| &run.targets) {
+        if let RunResult::Failed { failure } = &target.result {
+            streams.complain(&format!("txloom: {}: {failure}", case.file));
         }
     }
 }

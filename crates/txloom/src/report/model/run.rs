@@ -187,6 +187,13 @@ impl Totals {
     }
 }
 
+impl CaseReport {
+    /// Whether it could be run nowhere.
+    pub fn is_lost(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.targets).all(|target| target.observed().is_none())
+    }
+}
+
 impl TargetRun {
     /// What was observed, if it could be run.
     pub fn observed(&self) -> Option<&Observed> {
