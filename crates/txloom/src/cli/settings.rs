@@ -10,6 +10,7 @@ use txloom_core::suggest::hint;
 use super::args::{Format, PolicyName, RunArgs};
 use super::failure::Failure;
 use crate::engines::Target;
+use crate::execute::ExecuteOptions;
 
 /// The target of a run that names none: it needs nothing installed.
 pub const DEFAULT_TARGET: &str = "sqlite";
@@ -40,6 +41,22 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
+    /// The defaults, for a command that runs cases of its own.
+    pub fn for_own_cases(targets: Vec<Target>) -> RunSettings {
+        RunSettings {
+            cases: Vec::new(),
+            targets,
+            level: None,
+            record: false,
+            twice: false,
+            policy: Policy::default(),
+            statement_limit: ExecuteOptions::default().statement_limit,
+            quiet: false,
+            format: Format::Text,
+            out: None,
+        }
+    }
+
     /// Checks the flags.
     pub fn new(args: &RunArgs) -> Result<RunSettings, Failure> {
         let (targets, strays) = targets_and_strays(&args.on)?;

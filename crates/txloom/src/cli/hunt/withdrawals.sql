@@ -1,5 +1,5 @@
 -- @case 1
--- Two people withdraw 80 from an account that holds 100. One of them must be refused.
+-- Two people withdraw money from one account at the same time. Neither withdrawal may be lost.
 -- @isolation snapshot isolation
 -- @program withdraw.sql
 /*init*/ CREATE TABLE accounts (id INT PRIMARY KEY, balance INT NOT NULL);
