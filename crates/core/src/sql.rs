@@ -72,7 +72,7 @@ fn scan(rest: &str, first: char, before: Option<&Token<'_>>) -> (Option<TokenKin
     match first {
         c if c.is_whitespace() => (None, run(char::is_whitespace)),
         '-' if rest.starts_with("--") => (None, rest.find('\n').unwrap_or(rest.len())),
-        '/' if rest.starts_with("/*") => (None, rest.find("*/").map_or(rest.len(), |end| end + 2)),
+        '/' if rest.starts_with("/*") => (None, rest[2..].find("*/").map_or(rest.len(), |end| end + 4)),
         '\'' => (Some(TokenKind::String), quoted_length(rest, '\'')),
         '"' => (Some(TokenKind::Quoted), quoted_length(rest, '"')),
         '`' => (Some(TokenKind::Quoted), quoted_length(rest, '`')),
@@ -213,6 +213,7 @@ mod tests {
             tokens("SELECT 'it''s -- x', \"a\"\"b\" /* ; */ FROM t -- end").iter().map(|t| t.text).collect();
         assert_eq!(texts, ["SELECT", "'it''s -- x'", ",", "\"a\"\"b\"", "FROM", "t"]);
         assert_eq!(tokens("$f$ BEGIN 'x' $f$ 1").len(), 2);
+        assert_eq!(tokens("/*/ not yet */ 1").len(), 1);
         assert_eq!(tokens("SELECT $1").len(), 3);
     }
 

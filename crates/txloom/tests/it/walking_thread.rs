@@ -4,7 +4,7 @@
 use txloom::corpus;
 use txloom::execute::EngineRunner;
 use txloom_core::case::{self, Case, Item, Line};
-use txloom_core::oracle::serial::SerialOracle;
+use txloom_core::oracle::serial::Serial;
 use txloom_core::oracle::{Oracle, Verdict};
 use txloom_core::reduce::{Reproduction, reduce};
 
@@ -34,7 +34,7 @@ fn program_case() -> Case {
 }
 
 fn judge(runner: &mut EngineRunner, case: &Case) -> Verdict {
-    SerialOracle.judge(case, runner).unwrap_or_else(|error| panic!("{error}"))
+    Serial::default().judge(case, runner).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_lost_update_is_found_reduced_flattened_and_run_again() {
         let Verdict::Violated(findings) = judge(&mut buggy, &case) else { panic!("the lost update was not found") };
         let fingerprint = findings[0].fingerprint.clone();
 
-        let reduced = reduce(&case, &mut |candidate| match SerialOracle.judge(candidate, &mut buggy) {
+        let reduced = reduce(&case, &mut |candidate| match Serial::default().judge(candidate, &mut buggy) {
             Ok(Verdict::Violated(found)) if found[0].fingerprint == fingerprint => Reproduction::Reproduced,
             Ok(Verdict::Violated(_) | Verdict::Holds(_)) => Reproduction::Gone,
             Ok(Verdict::Unknown(_)) | Err(_) => Reproduction::Unresolved,
