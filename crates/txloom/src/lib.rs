@@ -5,3 +5,6 @@ pub mod servers;
 pub mod engines;
 pub mod execute;
 pub mod report;
+pub mod exit;
+#[cfg(feature = "cli")]
+pub mod cli;
