@@ -18,10 +18,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use txloom_core::case::SessionName;
-use txloom_core::dialect::Dialect;
 use txloom_core::engine::{Cancel, Engine, Holder, KnownWaits, SessionId, SessionSpec};
 use txloom_core::level::LevelName;
 use txloom_core::outcome::{Outcome, StatementResult, TxStatus};
+use txloom_core::value::Value;
 
 /// No statement of a test takes that long.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -77,9 +77,9 @@ impl<'a> Stage<'a> {
         match who {
             "*" => {
                 let state = self.engine.snapshot().expect("snapshot");
-                let mut rows = state.tables[what].clone();
-                rows.rows.sort();
-                return self.rows(&rows);
+                let mut rows = self.engine.info().dialect.values(&state.tables[what]);
+                rows.sort();
+                return tuples(&rows);
             }
             "?" => {
                 let outcome = self.engine.probe(what).expect("probe");
@@ -210,13 +210,14 @@ impl<'a> Stage<'a> {
     }
 
     fn rows(&self, result: &StatementResult) -> String {
-        let tuple = |row: &Vec<txloom_core::value::Value>| {
-            format!("({})", row.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-        };
-        let dialect: &'static dyn Dialect = self.engine.info().dialect;
-        let tuples: Vec<String> = dialect.values(result).iter().map(tuple).collect();
-        if tuples.is_empty() { "(empty)".to_string() } else { tuples.join(" ") }
+        tuples(&self.engine.info().dialect.values(result))
     }
+}
+
+fn tuples(rows: &[Vec<Value>]) -> String {
+    let tuple = |row: &Vec<Value>| format!("({})", row.iter().map(Value::to_string).collect::<Vec<_>>().join(", "));
+    let tuples: Vec<String> = rows.iter().map(tuple).collect();
+    if tuples.is_empty() { "(empty)".to_string() } else { tuples.join(" ") }
 }
 
 impl Drop for Stage<'_> {
