@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use txloom_core::case::SessionName;
 use txloom_core::engine::{Cancel, Engine, Holder, KnownWaits, SessionId, SessionSpec};
 use txloom_core::level::LevelName;
-use txloom_core::outcome::{Outcome, StatementResult, TxStatus};
+use txloom_core::outcome::{ErrorClass, Outcome, StatementResult, TxStatus};
 use txloom_core::value::Value;
 
 /// No statement of a test takes that long.
@@ -244,35 +244,42 @@ fn holder(holder: &Holder) -> String {
     }
 }
 
-/// Cancels a statement that would run for ever, and sees the session alive afterwards.
-pub(crate) fn cancels_a_running_statement(engine: &mut dyn Engine, level: &str) {
+/// Cancels a query and a change that would run for ever, and sees the session alive afterwards.
+pub(crate) fn cancels_running_statements(engine: &mut dyn Engine, level: &str) {
+    engine.reset(&["CREATE TABLE t (x)".to_string()]).expect("reset");
+    let numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT";
+    let query = cancel_one(engine, level, &format!("{numbers} count(*) FROM n"));
+    assert_eq!(query.status, TxStatus::Open, "a query that is cancelled leaves its transaction alone");
+    // SQLite rolls the transaction of a cancelled change back; unless it was cancelled before it began.
+    cancel_one(engine, level, &format!("INSERT INTO t {numbers} 1 FROM n WHERE x % 1000 = 0"));
+    assert!(engine.snapshot().expect("snapshot").tables["t"].rows.is_empty());
+}
+
+fn cancel_one(engine: &mut dyn Engine, level: &str, endless: &str) -> Outcome {
     let name = SessionName::new("a").expect("a letter");
     let spec = SessionSpec { id: SessionId(0), name, node: None, level: LevelName::parse(level) };
     let mut session = engine.open(&spec).expect("open");
     let canceller = session.canceller();
     let (report, completed) = channel();
+    let statements = ["BEGIN".to_string(), endless.to_string(), "SELECT 1".to_string()];
     let thread = std::thread::spawn(move || {
-        let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
-        for sql in ["BEGIN", endless, "SELECT 1"] {
-            report.send(session.execute(sql).expect("execute")).expect("the test listens");
+        for sql in statements {
+            report.send(session.execute(&sql).expect("execute")).expect("the test listens");
         }
     });
     let answer = || completed.recv_timeout(TIME_LIMIT).expect("an answer in time");
     assert_eq!(answer().error, None);
-    // The cancellation may come before the statement begins; so it is repeated until the statement ends.
+    // A cancellation that comes before the statement is no cancellation; so it is repeated until the statement ends.
     let outcome = loop {
         canceller.cancel().expect("cancel");
-        assert!(
-            engine.waits(&[SessionId(0)]).expect("waits while a statement runs").known
-                == KnownWaits::Edges(BTreeMap::new())
-        );
-        match completed.recv_timeout(LOOK_AGAIN) {
-            Ok(outcome) => break outcome,
-            Err(_) => continue,
+        let waits = engine.waits(&[SessionId(0)]).expect("the engine answers while a statement runs");
+        assert_eq!(waits.known, KnownWaits::Edges(BTreeMap::new()));
+        if let Ok(outcome) = completed.recv_timeout(LOOK_AGAIN) {
+            break outcome;
         }
     };
-    assert_eq!(outcome.error.expect("an error").class, txloom_core::outcome::ErrorClass::Cancelled);
-    assert_eq!(outcome.status, TxStatus::Open, "a query that is cancelled leaves its transaction alone");
+    assert_eq!(outcome.error_class(), Some(ErrorClass::Cancelled));
     assert_eq!(answer().error, None);
     thread.join().expect("the session ends");
+    outcome
 }

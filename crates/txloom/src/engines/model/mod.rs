@@ -14,12 +14,12 @@
 //! ```
 //!
 //! 1. **A transaction works on a copy** of a committed version, private to it; before its first change, on the version
-//!    itself. [`transaction`], [`store`]
-//! 2. **Triggers write down** which rows and keys each statement touches. [`capture`]
+//!    itself. `transaction`, `store`
+//! 2. **Triggers write down** which rows and keys each statement touches. `capture`
 //! 3. **Touched rows and keys are locked** until the transaction ends. Is one locked by somebody else, the statement is
-//!    undone, waits, and is executed again. A wait that would close a cycle fails: deadlock. [`locks`], [`statements`]
-//! 4. **COMMIT installs the net changes** into a copy of the newest version, which becomes the next one. [`changes`],
-//!    [`commit`]
+//!    undone, waits, and is executed again. A wait that would close a cycle fails: deadlock. `locks`, `statements`
+//! 4. **COMMIT installs the net changes** into a copy of the newest version, which becomes the next one. `changes`,
+//!    `commit`
 //!
 //! What the levels add:
 //!
@@ -36,7 +36,7 @@
 //! **Limits.** A new row's `INTEGER PRIMARY KEY`, if SQLite chooses it, is the same for two transactions at a time: the
 //! second one waits for the first. A unique index of an expression is locked as a whole. Values that are written to
 //! `sqlite_sequence` directly are lost at COMMIT. Statements that leave the model's control (other files, temporary
-//! objects, virtual tables, most pragmas) are refused ([`request`]).
+//! objects, virtual tables, most pragmas) are refused (`request`).
 
 mod schema;
 mod request;

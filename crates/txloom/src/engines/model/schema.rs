@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use txloom_core::sql::tokens;
 
+use super::request::replaces;
 use crate::engines::embedded::run::quoted;
 
 /// The tables of one state of the schema.
@@ -74,7 +75,7 @@ impl Schema {
         let mut schema = Schema::default();
         for (name, without_rowid) in table_names(connection)? {
             let Some(table) = Table::read(connection, &name, without_rowid)? else {
-                return unsupported(format!("table {name}: its columns take all names of the rowid"));
+                return unsupported(format!("table {name}, whose columns take all names of the rowid"));
             };
             schema.tables.push(table);
         }
@@ -83,11 +84,11 @@ impl Schema {
         schema.has_foreign_keys = exists(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) WHERE t.type = 'table')",
         )?;
-        if schema.tables.iter().any(|table| table.name.to_lowercase().starts_with("txloom_")) {
-            return unsupported("table names that begin with txloom_ are reserved".to_string());
+        if exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name LIKE 'txloom\\_%' ESCAPE '\\')")? {
+            return unsupported("names that begin with txloom_".to_string());
         }
         if schema.has_triggers && replaces_on_conflict(connection)? {
-            return unsupported("ON CONFLICT REPLACE cannot be combined with triggers".to_string());
+            return unsupported("REPLACE in a schema with triggers".to_string());
         }
         Ok(Ok(schema))
     }
@@ -108,14 +109,16 @@ fn table_names(connection: &Connection) -> rusqlite::Result<Vec<(String, bool)>>
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Whether a constraint of some table says `ON CONFLICT REPLACE`.
+/// Whether a constraint of some table says `ON CONFLICT REPLACE`, or a trigger replaces rows.
 fn replaces_on_conflict(connection: &Connection) -> rusqlite::Result<bool> {
-    let mut definitions = connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND sql NOT NULL")?;
-    let definitions = definitions.query_map([], |row| row.get::<_, String>(0))?;
-    for definition in definitions {
+    let sql = "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND sql NOT NULL";
+    let mut definitions = connection.prepare(sql)?;
+    for definition in definitions.query_map([], |row| row.get::<_, String>(0))? {
         let definition = definition?;
         let tokens = tokens(&definition);
-        if tokens.windows(2).any(|pair| pair[0].is_word("CONFLICT") && pair[1].is_word("REPLACE")) {
+        if tokens.windows(2).any(|pair| pair[0].is_word("CONFLICT") && pair[1].is_word("REPLACE"))
+            || replaces(&definition)
+        {
             return Ok(true);
         }
     }
@@ -306,8 +309,9 @@ mod tests {
             assert!(reason.contains(expect), "{reason}");
         };
         check("CREATE TABLE t (rowid, oid, _rowid_)", "all names of the rowid");
-        check("CREATE TABLE Txloom_t (a)", "reserved");
-        let trigger = "CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; END";
-        check(&format!("CREATE TABLE t (a UNIQUE ON CONFLICT REPLACE); {trigger}"), "ON CONFLICT REPLACE");
+        check("CREATE TABLE Txloom_t (a)", "begin with txloom_");
+        let trigger = |body: &str| format!("CREATE TRIGGER x AFTER INSERT ON t BEGIN {body}; END");
+        check(&format!("CREATE TABLE t (a UNIQUE ON CONFLICT REPLACE); {}", trigger("SELECT 1")), "REPLACE");
+        check(&format!("CREATE TABLE t (a UNIQUE); {}", trigger("REPLACE INTO t VALUES (1)")), "REPLACE");
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::engines::embedded::transcript::check;
+use crate::engines::embedded::transcript::{cancels_running_statements, check};
 
 const TABLE: &[&str] = &["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 10), (2, 20)"];
 
@@ -93,7 +93,7 @@ fn two_that_wait_for_each_other_are_a_deadlock() {
 }
 
 #[test]
-fn cancellation_ends_a_wait_and_a_long_statement() {
+fn cancellation_ends_a_wait_and_long_statements() {
     transcript(
         "a BEGIN IMMEDIATE -> ok
          b UPDATE t SET v = 0 -> waits for a
@@ -103,8 +103,7 @@ fn cancellation_ends_a_wait_and_a_long_statement() {
          b SELECT 2 -> (2)",
     );
     let mut engine = SqliteEngine::start("sqlite").unwrap();
-    engine.reset(&[]).unwrap();
-    crate::engines::embedded::transcript::cancels_a_running_statement(&mut engine, "serializable");
+    cancels_running_statements(&mut engine, "serializable");
 }
 
 #[test]

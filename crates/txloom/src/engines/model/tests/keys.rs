@@ -316,3 +316,61 @@ fn replaced_rows_are_locked() {
          * t -> (1, 21) (3, 10)",
     );
 }
+
+#[test]
+fn generated_columns_can_be_keys() {
+    let setup = ["CREATE TABLE t (a INT, b INT AS (a % 10) UNIQUE)"];
+    check_with(
+        &setup,
+        RC,
+        "a BEGIN -> ok
+         a INSERT INTO t VALUES (1) -> 1 changed
+         b INSERT INTO t VALUES (11) -> waits for a
+         c INSERT INTO t VALUES (2) -> 1 changed
+         a UPDATE t SET a = 3 WHERE a = 1 -> 1 changed
+         a COMMIT -> ok; b: 1 changed
+         * t -> (2, 2) (3, 3) (11, 1)",
+    );
+}
+
+#[test]
+fn cascades_are_seen_beside_triggers() {
+    let setup = [
+        "CREATE TABLE parent (id INTEGER PRIMARY KEY)",
+        "CREATE TABLE child (id INTEGER PRIMARY KEY, p INT REFERENCES parent ON DELETE CASCADE)",
+        "CREATE TABLE gone (id INT)",
+        "CREATE TRIGGER counts AFTER DELETE ON child BEGIN INSERT INTO gone VALUES (OLD.id); END",
+        "CREATE TRIGGER calls_itself AFTER UPDATE ON child BEGIN UPDATE child SET p = NEW.p WHERE id = NEW.id; END",
+        "INSERT INTO parent VALUES (1), (2)",
+        "INSERT INTO child VALUES (1, 1), (2, 1)",
+    ];
+    check_with(
+        &setup,
+        SI,
+        "a BEGIN -> ok
+         a DELETE FROM parent WHERE id = 1 -> 1 changed
+         b UPDATE child SET p = 2 WHERE id = 2 -> waits for a
+         a COMMIT -> ok; b: error serialization-failure, idle
+         * child -> (empty)
+         * gone -> (1) (2)
+         b INSERT INTO child VALUES (3, 2) -> 1 changed
+         b UPDATE child SET id = 4 -> 1 changed
+         * child -> (4, 2)",
+    );
+}
+
+#[test]
+fn a_violation_that_may_go_away_is_waited_for() {
+    check(
+        RC,
+        "a BEGIN -> ok
+         a DELETE FROM t WHERE id = 1 -> 1 changed
+         b BEGIN -> ok
+         b INSERT INTO t VALUES (3, 30) -> 1 changed
+         b INSERT INTO t VALUES (1, 0) -> waits for a
+         c INSERT INTO t VALUES (2, 0) -> error unique, idle
+         a COMMIT -> ok; b: 1 changed
+         b COMMIT -> ok
+         * t -> (1, 0) (2, 20) (3, 30)",
+    );
+}

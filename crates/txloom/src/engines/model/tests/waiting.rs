@@ -1,7 +1,7 @@
 //! Who waits for whom.
 
 use super::{ModelEngine, RC, SER, SI, check, check_with};
-use crate::engines::embedded::transcript::cancels_a_running_statement;
+use crate::engines::embedded::transcript::cancels_running_statements;
 
 #[test]
 fn waiters_go_on_in_the_order_in_which_they_came() {
@@ -114,9 +114,9 @@ fn a_cancelled_waiter_keeps_its_transaction() {
 }
 
 #[test]
-fn a_running_statement_can_be_cancelled() {
+fn running_statements_can_be_cancelled() {
     for level in [RC, SER] {
-        cancels_a_running_statement(&mut ModelEngine::start("model", &[]).unwrap(), level);
+        cancels_running_statements(&mut ModelEngine::start("model", &[]).unwrap(), level);
     }
 }
 
