@@ -1,55 +1,38 @@
-//! What the hunt is made of: the oracle, the program, the reducer, the corpus.
-//!
-//! STAND-INS, until these are merged: each body becomes what its comment says.
-
-use std::sync::Arc;
+//! What the hunt is made of: the reducer, told what to look for, and the corpus.
 
 use txloom_core::case::Case;
 use txloom_core::finding::Finding;
-use txloom_core::oracle::{Oracle, RunError, Runner, Verdict};
-use txloom_core::program::Program;
+use txloom_core::oracle::serial::Serial;
+use txloom_core::oracle::{Oracle, Runner, Verdict};
+use txloom_core::reduce::{Reproduction, reduce};
 
 use super::super::cases::LoadedCase;
 use super::super::failure::Failure;
+use crate::contract;
+use crate::corpus;
 
-struct NotYet;
-
-impl Oracle for NotYet {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
-    fn judge(&self, _: &Case, _: &mut dyn Runner) -> Result<Verdict, RunError> {
-        Ok(Verdict::Unknown("the serial oracle is not part of this build".to_string()))
-    }
+/// The finding of the smallest case that shows the same violation, and a sentence about the reduction.
+pub(super) fn smallest(finding: Finding, runner: &mut dyn Runner) -> Result<(Finding, String), Failure> {
+    let oracle = Serial::default();
+    let reduced = reduce(&finding.case, &mut |candidate| match oracle.judge(candidate, runner) {
+        Ok(Verdict::Violated(found)) if found.iter().any(|other| other.fingerprint == finding.fingerprint) => {
+            Reproduction::Reproduced
+        }
+        Ok(Verdict::Violated(_) | Verdict::Holds(_)) => Reproduction::Gone,
+        Ok(Verdict::Unknown(_)) | Err(_) => Reproduction::Unresolved,
+    });
+    let Verdict::Violated(found) = oracle.judge(&reduced.case, runner)? else { return Ok((finding, String::new())) };
+    let sentence = format!("It was then made smaller by {} more runs: {} became {}.", reduced.tests, reduced.before, reduced.after);
+    Ok((found.into_iter().next().unwrap_or(finding), sentence))
 }
 
-/// `Box::new(Serial::default())`
-pub(super) fn oracle() -> Box<dyn Oracle> {
-    Box::new(NotYet)
+/// The cases of the corpus that are for engines of a dialect.
+pub(super) fn corpus(dialect: &str) -> Vec<LoadedCase> {
+    let cases = corpus::ANOMALIES.iter().chain(corpus::CONTRACT).filter(|case| contract::is_for(case, dialect));
+    cases.map(|case| LoadedCase { file: format!("corpus/{}", case.path), case: case.parse() }).collect()
 }
 
-/// `corpus::withdraw()`
-pub(super) fn program() -> Arc<Program> {
-    Arc::new(Program {})
-}
-
-/// The finding of the smallest case that `reduce` leaves, and a sentence about the reduction.
-pub(super) fn reduce(finding: Finding, _: &mut dyn Runner) -> Result<(Finding, String), Failure> {
-    Ok((finding, String::new()))
-}
-
-/// `finding.trace.to_case(&finding.case)`
+/// The plain SQL of what was found.
 pub(super) fn flatten(finding: &Finding) -> Case {
-    finding.case.clone()
-}
-
-/// `finding.replay_command(file)`
-pub(super) fn replay_command(finding: &Finding, file: &str) -> String {
-    format!("txloom run {file} --on {}", finding.trace.engine.target)
-}
-
-/// `corpus::ANOMALIES`, and those of `corpus::CONTRACT` that are for the dialect
-pub(super) fn corpus(_dialect: &str) -> Vec<LoadedCase> {
-    Vec::new()
+    finding.trace.to_case(&finding.case)
 }
