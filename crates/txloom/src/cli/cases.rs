@@ -98,7 +98,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         .map_err(|_| Failure::bad_input(format!("cannot read {}: it is not UTF-8 text", path.display())))
 }
 
-/// STAND-IN, until programs are merged: `Program::parse(&text)`, its error shown by [`Failure::in_file`].
 fn read_program(path: &Path) -> Result<Program, Failure> {
-    read_text(path).map(|_| Program {})
+    let (file, text) = (path.display().to_string(), read_text(path)?);
+    Program::parse(&text)
+        .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))
 }
