@@ -11,6 +11,12 @@
 
 pub mod registry;
 pub mod target;
+#[cfg(feature = "sqlite")]
+mod embedded;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+#[cfg(feature = "sqlite")]
+pub mod model;
 
 pub use registry::{FAMILIES, Family};
 pub use target::{Place, Programs, Target, TargetError};

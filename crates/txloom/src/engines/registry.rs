@@ -111,16 +111,14 @@ fn built_in(name: &str) -> Vec<Installed> {
 
 // STAND-INS, until the engines are merged: each body below becomes the call in its comment.
 
-/// `Ok(Box::new(SqliteEngine::start(target.name())?))`
 #[cfg(feature = "sqlite")]
 fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    Err(not_yet(target))
+    Ok(Box::new(super::sqlite::SqliteEngine::start(target.name())?))
 }
 
-/// `Ok(Box::new(ModelEngine::start(target.name(), &target.bugs)?))`
 #[cfg(feature = "sqlite")]
 fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    Err(not_yet(target))
+    Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
 
 /// `PostgresEngine::start_private` or `PostgresEngine::connect`, by `target.place`
