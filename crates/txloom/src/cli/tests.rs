@@ -320,6 +320,9 @@ fn bad_input_is_explained() {
     check_bad_input(&[&latin], "", "it is not UTF-8 text");
     let lonely = directory.write("lonely.sql", "-- @case 1\n-- @program gone.sql\n/*a*/ SELECT 1;\n");
     check_bad_input(&[&lonely], "", "gone.sql: No such file or directory");
+    directory.write("bank.sql", "-- @program 1\nCREATE PROCEDURE pay()\nBEGIN\n  SET amount = 1;\nEND;\n");
+    let calling = directory.write("calling.sql", "-- @case 1\n-- @program bank.sql\n/*a*/ -- call pay()\n");
+    check_bad_input(&[&calling], "", "bank.sql:4:");
     // All that is wrong is told at once.
     check_bad_input(&[&latin, &lonely], "", "gone.sql");
     check_bad_input(&[&latin, &lonely], "", "latin.sql");

@@ -101,6 +101,7 @@ pub fn finding_report(finding: &Finding, case_text: String, replay: String) -> F
     FindingReport {
         sentence: finding.sentence.clone(),
         oracle: finding.oracle.to_string(),
+        fingerprint: finding.fingerprint.to_string(),
         target: engine.target.clone(),
         version: engine_version(engine),
         planted,

@@ -106,6 +106,7 @@ fn show_corpus(runner: &mut dyn Runner, streams: &mut Streams) -> Result<Exit, F
                  engine must keep:";
     streams.print("\n\n")?;
     say(streams, &format!("Nothing planted: the corpus on {CORPUS_TARGET}"), words)?;
+    streams.print("\n")?;
     let settings = RunSettings::for_own_cases(vec![parse(CORPUS_TARGET)?]);
     let options = *streams.text_options();
     let (mut totals, mut exit, mut prevented, mut happened) = (Totals::default(), Exit::Clean, Vec::new(), Vec::new());

@@ -14,16 +14,17 @@ use crate::corpus;
 /// The finding of the smallest case that shows the same violation, and a sentence about the reduction.
 pub(super) fn smallest(finding: Finding, runner: &mut dyn Runner) -> Result<(Finding, String), Failure> {
     let oracle = Serial::default();
+    let same_kind = |verdict: Verdict| match verdict {
+        Verdict::Violated(found) => found.into_iter().find(|other| other.fingerprint == finding.fingerprint),
+        Verdict::Holds(_) | Verdict::Unknown(_) => None,
+    };
     let reduced = reduce(&finding.case, &mut |candidate| match oracle.judge(candidate, runner) {
-        Ok(Verdict::Violated(found)) if found.iter().any(|other| other.fingerprint == finding.fingerprint) => {
-            Reproduction::Reproduced
-        }
-        Ok(Verdict::Violated(_) | Verdict::Holds(_)) => Reproduction::Gone,
         Ok(Verdict::Unknown(_)) | Err(_) => Reproduction::Unresolved,
+        Ok(verdict) => same_kind(verdict).map_or(Reproduction::Gone, |_| Reproduction::Reproduced),
     });
-    let Verdict::Violated(found) = oracle.judge(&reduced.case, runner)? else { return Ok((finding, String::new())) };
-    let sentence = format!("It was then made smaller by {} more runs: {} became {}.", reduced.tests, reduced.before, reduced.after);
-    Ok((found.into_iter().next().unwrap_or(finding), sentence))
+    let sentence = format!("{} tests reduce it from {} to {}:", reduced.tests, reduced.before, reduced.after);
+    let smallest = same_kind(oracle.judge(&reduced.case, runner)?);
+    Ok((smallest.unwrap_or(finding), sentence))
 }
 
 /// The cases of the corpus that are for engines of a dialect.

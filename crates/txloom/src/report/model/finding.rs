@@ -18,6 +18,8 @@ pub struct FindingReport {
     pub sentence: String,
     /// The oracle that found it.
     pub oracle: String,
+    /// What kind of violation it is: findings of one kind have the same fingerprint.
+    pub fingerprint: String,
     /// The target that it was found on.
     pub target: String,
     /// The target's version.

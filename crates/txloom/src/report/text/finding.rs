@@ -33,6 +33,7 @@ fn header(finding: &FindingReport) -> Vec<(&'static str, Line)> {
     }
     pairs.push(("schedule", Line::plain(finding.trace.schedule.as_str())));
     pairs.push(("oracle", Line::plain(finding.oracle.as_str())));
+    pairs.push(("fingerprint", Line::plain(finding.fingerprint.as_str())));
     pairs
 }
 

@@ -1,7 +1,7 @@
 //! Findings and the doctor, and the JSON form of everything.
 
 use txloom_core::case::{Call, Case, Item, Line, SessionName};
-use txloom_core::finding::{Explanation, Finding};
+use txloom_core::finding::{Explanation, Finding, Fingerprint, Violation};
 use txloom_core::value::Value;
 
 use super::plays::{case, lost_update, refused_update};
@@ -55,7 +55,8 @@ fn finding() -> FindingReport {
         ]),
     };
     let sentence = "two withdrawals both succeed, and one of them is lost".to_string();
-    let finding = Finding { oracle: "serial", sentence, explanation, case, trace };
+    let violation = Violation { sentence, explanation, fingerprint: Fingerprint::new("serial-rows", &[]) };
+    let finding = Finding::new("serial", violation, case, trace);
     let text = "-- @case 1\n-- @isolation snapshot isolation\n/*init*/ CREATE TABLE account (id INT PRIMARY KEY, balance INT);\n/*a*/ BEGIN;\n";
     finding_report(&finding, text.to_string(), "txloom run lost-update.sql --on model+lost-update".to_string())
 }
