@@ -29,6 +29,12 @@ impl Fingerprint {
         Fingerprint(format!("{what}-{:012x}", hash(&shapes.join("\n")) >> 16))
     }
 
+    /// What went wrong, without the shapes: what a reduction must keep. (Dropping a bystander changes the shapes, and
+    /// leaves the same violation.)
+    pub fn kind(&self) -> &str {
+        self.0.rsplit_once('-').map_or(&self.0, |(kind, _)| kind)
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -186,7 +186,7 @@ fn assertions_are_checked_at_their_moments() {
     limited(|| {
         let text = "-- @assert start positive: SELECT * FROM t WHERE v < 0\n\
                     -- @assert each even: SELECT * FROM t WHERE v % 2 = 1\n\
-                    -- @assert end total: SELECT 1 FROM t HAVING sum(v) <> 30\n\
+                    -- @assert end total: SELECT sum(v) FROM t HAVING sum(v) <> 30\n\
                     /*a*/ UPDATE t SET v = v + 1 WHERE id = 1;\n/*a*/ UPDATE t SET v = v - 1 WHERE id = 1;\n";
         for target in ["model", "sqlite", "postgres"] {
             let trace = run(&mut runner(target), &parse(text));

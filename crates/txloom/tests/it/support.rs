@@ -45,9 +45,10 @@ pub(crate) fn runner(target: &str) -> EngineRunner {
     EngineRunner::new(vec![engine(target)])
 }
 
-/// Runs a case in its own order.
+/// Runs a case by its first schedule, or in line order.
 pub(crate) fn run(runner: &mut EngineRunner, case: &Case) -> Trace {
-    let request = RunRequest { case, target: 0, policy: Policy::Skip, mode: Mode::Scheduled(None) };
+    let schedule = case.schedules().first().map(|schedule| (*schedule).clone());
+    let request = RunRequest { case, target: 0, policy: Policy::Skip, mode: Mode::Scheduled(schedule) };
     runner.run(&request).unwrap_or_else(|error| panic!("{error}"))
 }
 

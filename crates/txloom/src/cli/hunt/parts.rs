@@ -15,7 +15,9 @@ use crate::corpus;
 pub(super) fn smallest(finding: Finding, runner: &mut dyn Runner) -> Result<(Finding, String), Failure> {
     let oracle = Serial::default();
     let same_kind = |verdict: Verdict| match verdict {
-        Verdict::Violated(found) => found.into_iter().find(|other| other.fingerprint == finding.fingerprint),
+        Verdict::Violated(found) => {
+            found.into_iter().find(|other| other.fingerprint.kind() == finding.fingerprint.kind())
+        }
         Verdict::Holds(_) | Verdict::Unknown(_) => None,
     };
     let reduced = reduce(&finding.case, &mut |candidate| match oracle.judge(candidate, runner) {
