@@ -99,7 +99,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 }
 
 fn read_program(path: &Path) -> Result<Program, Failure> {
-    let (file, text) = (path.display().to_string(), read_text(path)?);
-    Program::parse(&text)
+    let file = path.display().to_string();
+    Program::parse(&read_text(path)?)
         .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))
 }

@@ -10,12 +10,14 @@ mod search;
 
 use txloom_core::case::{self, Case};
 use txloom_core::oracle::Runner;
+use txloom_core::oracle::serial::Serial;
 
 use super::args::HuntArgs;
 use super::failure::Failure;
 use super::run::execute;
 use super::settings::RunSettings;
 use super::streams::Streams;
+use crate::corpus;
 use crate::engines::{self, Target};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
@@ -61,8 +63,7 @@ fn parse(target: &str) -> Result<Target, Failure> {
 /// Finds, reduces and explains the planted bug.
 fn show_planted(args: &HuntArgs, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
     say(streams, "A planted bug", INTRODUCTION)?;
-    let oracle = parts::oracle();
-    match search::search(oracle.as_ref(), &withdrawals()?, runner)? {
+    match search::search(&Serial::default(), &withdrawals()?, runner)? {
         Outcome::Caught(catch) => show_catch(args, *catch, runner, streams),
         Outcome::Undecided(reason) => {
             let message = format!("txloom: the search for the planted bug came to no conclusion: {reason}");
@@ -76,7 +77,7 @@ fn show_planted(args: &HuntArgs, runner: &mut dyn Runner, streams: &mut Streams)
 }
 
 fn show_catch(args: &HuntArgs, catch: Catch, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
-    let (finding, reduction) = parts::reduce(catch.finding, runner)?;
+    let (finding, reduction) = parts::smallest(catch.finding, runner)?;
     if interrupt::requested() {
         return Err(Failure::interrupted());
     }
@@ -86,7 +87,7 @@ fn show_catch(args: &HuntArgs, catch: Catch, runner: &mut dyn Runner, streams: &
         std::fs::write(path, &case_text).map_err(cannot)?;
     }
     let file = args.out.as_ref().map_or(CASE_FILE.to_string(), |path| path.display().to_string());
-    let replay = parts::replay_command(&finding, &file);
+    let replay = finding.replay_command(&file);
     let options = *streams.text_options();
     let schedules = if catch.schedule_count == 1 { "schedule" } else { "schedules" };
     let found = format!("It is found after {} {schedules}. {reduction}", catch.schedule_count);
@@ -151,7 +152,7 @@ fn say(streams: &mut Streams, heading: &str, words: &str) -> Result<(), Failure>
 fn withdrawals() -> Result<Case, Failure> {
     let mut case = case::parse(WITHDRAWALS)
         .map_err(|error| Failure::in_file("withdrawals.sql", error.line, error.column, &error.message, &error.text))?;
-    case.program = Some(parts::program());
+    case.program = Some(corpus::withdraw());
     Ok(case)
 }
 
