@@ -28,9 +28,11 @@ pub mod doctor;
 mod tests;
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 
 pub use args::{Args, Command};
 pub use failure::Failure;
@@ -42,10 +44,23 @@ use crate::exit::Exit;
 /// which has been printed.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Args, Exit> {
     Args::try_parse_from(argv).map_err(|error| {
-        // Nobody is left to be told that the help could not be printed.
-        let _ = error.print();
+        // Where printing fails, nobody is left to be told.
+        let _ = match error.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.print(),
+            _ => writeln!(io::stderr(), "{}", usage_error(&error.render().to_string())),
+        };
         if error.exit_code() == 0 { Exit::Clean } else { Exit::BadInput }
     })
+}
+
+/// What is wrong with the command line, in one paragraph: the parser's words without the usage that follows them.
+fn usage_error(rendered: &str) -> String {
+    let said = rendered.split("\n\nUsage:").next().unwrap_or(rendered);
+    let said = said.split("\n\nFor more information").next().unwrap_or(said).trim_start_matches("error: ");
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    format!("txloom: {}\n  see `txloom --help`", lines.join("\n"))
 }
 
 /// Runs a command and turns everything that can go wrong, a panic included, into a message and an exit code.

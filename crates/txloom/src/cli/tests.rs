@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use clap::Parser as _;
 use txloom_core::engine::{EngineError, EngineErrorKind, EngineInfo};
 use txloom_core::oracle::{Mode, RunError, RunRequest, Runner};
 use txloom_core::outcome::ErrorClass;
@@ -258,7 +259,7 @@ fn nothing_is_recorded_when_a_target_fails() {
 fn a_case_that_fails_is_told_beside_the_report_or_in_it() {
     let fails = || vec![Err("no such session"), Ok(waiting().on("model", "1").end())];
     let (exit, out, err) = play(&args(&[Path::new("-")]), CASE, &mut PlayedRunner::new(vec![fails()]));
-    assert_eq!((exit, out.as_str(), err.as_str()), (Exit::BadInput, "", "txloom: -: no such session\n"));
+    assert_eq!((exit, out.as_str(), err.as_str()), (Exit::BadInput, "", "txloom: - on model: no such session\n"));
     let mut runner = PlayedRunner::new(vec![fails(), vec![Ok(waiting().end())]]);
     let (exit, out, err) = play(&args(&[Path::new("-")]), CASE, &mut runner);
     assert_eq!((exit, err.as_str()), (Exit::BadInput, ""));
@@ -354,6 +355,22 @@ fn a_report_may_go_to_a_file() {
     assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), out.text().as_str()), ("told\n", ""));
     let failure = streams.redirect(&directory.0.join("no/such/file")).unwrap_err();
     assert!(failure.message.contains("cannot write to"), "{}", failure.message);
+}
+
+#[test]
+fn usage_errors_are_one_paragraph() {
+    let check = |flags: &[&str], expect: &str| {
+        let error = super::Args::try_parse_from(["txloom"].iter().chain(flags)).unwrap_err();
+        assert_eq!(super::usage_error(&error.render().to_string()), expect);
+    };
+    check(
+        &["rum"],
+        "txloom: unrecognized subcommand 'rum'\n  tip: a similar subcommand exists: 'run'\n  see `txloom --help`",
+    );
+    check(
+        &["run", "x", "--policy", "hope"],
+        "txloom: invalid value 'hope' for '--policy <POLICY>'\n  [possible values: skip, wait]\n  see `txloom --help`",
+    );
 }
 
 #[test]

@@ -109,8 +109,6 @@ fn built_in(name: &str) -> Vec<Installed> {
     vec![Installed { target: name.to_string(), place: "built in".to_string() }]
 }
 
-// STAND-INS, until the engines are merged: each body below becomes the call in its comment.
-
 #[cfg(feature = "sqlite")]
 fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::sqlite::SqliteEngine::start(target.name())?))
@@ -120,6 +118,8 @@ fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
 fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
+
+// STAND-INS, until PostgreSQL is merged: each body below becomes the call in its comment.
 
 /// `PostgresEngine::start_private` or `PostgresEngine::connect`, by `target.place`
 #[cfg(feature = "postgres")]

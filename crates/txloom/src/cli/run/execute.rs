@@ -128,7 +128,7 @@ fn attempt_exit(attempt: &Attempt) -> Exit {
 fn result(case: &Case, attempt: &Attempt) -> RunResult {
     let trace = match &attempt.trace {
         Ok(trace) => trace,
-        Err(error) => return RunResult::Failed { failure: error.to_string() },
+        Err(error) => return RunResult::Failed { failure: reason(error) },
     };
     RunResult::Observed(Box::new(Observed {
         trace: trace_report(case, trace),
@@ -137,6 +137,15 @@ fn result(case: &Case, attempt: &Attempt) -> RunResult {
         same_as: None,
         divergence: attempt.divergence.as_ref().map(|difference| divergence_report(trace, difference)),
     }))
+}
+
+/// Why it failed, without the name of the target: whoever reads this knows where.
+fn reason(error: &RunError) -> String {
+    match error {
+        RunError::Engine(error) => error.kind.to_string(),
+        RunError::Setup { step, sql, error, .. } => format!("the setup failed at step {step}: {sql}\n  {error}"),
+        other => other.to_string(),
+    }
 }
 
 fn run_exit(run: &ScheduledRun) -> Exit {

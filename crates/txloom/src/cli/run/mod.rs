@@ -132,7 +132,7 @@ impl<'a> Shown<'a> {
 fn complain_of_failures(case: &CaseReport, streams: &mut Streams) {
     for target in case.runs.iter().flat_map(|run| &run.targets) {
         if let RunResult::Failed { failure } = &target.result {
-            streams.complain(&format!("txloom: {}: {failure}", case.file));
+            streams.complain(&format!("txloom: {} on {}: {failure}", case.file, target.target));
         }
     }
 }
