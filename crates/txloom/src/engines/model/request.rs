@@ -1,7 +1,7 @@
 //! What a statement asks of the model, told by its leading words.
 //!
-//! SQLite executes what reads or changes rows; whatever concerns transactions is the model's own business. The same goes
-//! for `FOR UPDATE` and `FOR SHARE`, which SQLite does not know: the query runs without them, and the rows that it
+//! SQLite executes what reads or changes rows; whatever concerns transactions is the model's own business. The same
+//! goes for `FOR UPDATE` and `FOR SHARE`, which SQLite does not know: the query runs without them, and the rows that it
 //! selects are locked.
 
 use txloom_core::outcome::DbError;
@@ -79,7 +79,8 @@ impl Request<'_> {
     }
 }
 
-/// Refuses statements that would leave the model's control: other files, objects that belong to one connection, settings.
+/// Refuses statements that would leave the model's control: other files, objects that belong to one connection,
+/// settings.
 pub(super) fn admit(sql: &str) -> Result<(), DbError> {
     let tokens = tokens(sql);
     let word = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is_word(word));
@@ -138,8 +139,8 @@ fn plain_name(token: &Token<'_>) -> String {
 fn lock_rows(sql: &str, tokens: &[Token<'_>]) -> Result<LockRows, DbError> {
     let refuse = || {
         syntax(
-            "FOR UPDATE and FOR SHARE must end a query of a single table, without DISTINCT, GROUP BY or set operations, \
-             and without further words",
+            "FOR UPDATE and FOR SHARE must end a query of a single table, without DISTINCT, GROUP BY, set operations \
+             or further words",
         )
     };
     let [rest @ .., end_for, end_mode] = tokens else { return Err(refuse()) };

@@ -20,7 +20,8 @@ use crate::engines::embedded::turns::Interrupt;
 pub(super) enum Level {
     /// Each statement sees what is committed when it begins.
     ReadCommitted,
-    /// Each transaction sees what is committed when its first statement begins, and of two that change a row, one fails.
+    /// Each transaction sees what is committed when its first statement begins, and of two that change a row, one
+    /// fails.
     SnapshotIsolation,
     /// The same, and at COMMIT the transaction must be repeatable, alone and now.
     Serializable,
