@@ -19,7 +19,7 @@ pub(super) enum Request<'a> {
     Commit,
     /// `ROLLBACK`.
     Rollback,
-    /// `SAVEPOINT name`; names are kept in lower case.
+    /// `SAVEPOINT name`.
     Savepoint(String),
     /// `ROLLBACK TO name`.
     RollbackTo(String),
@@ -118,7 +118,7 @@ pub(super) fn replaces(sql: &str) -> bool {
 
 /// The last token names the savepoint; a statement that SQLite does not parse never gets here.
 fn savepoint<'a>(tokens: &[Token<'_>]) -> Request<'a> {
-    let name = tokens.last().map_or(String::new(), |token| plain_name(token).to_lowercase());
+    let name = tokens.last().map_or(String::new(), |token| plain_name(token));
     match tokens.first() {
         Some(first) if first.is_word("SAVEPOINT") => Request::Savepoint(name),
         Some(first) if first.is_word("RELEASE") => Request::Release(name),
@@ -219,8 +219,8 @@ mod tests {
         check("BEGIN IMMEDIATE", Request::Begin);
         check("END TRANSACTION", Request::Commit);
         check("rollback", Request::Rollback);
-        check("SAVEPOINT One", Request::Savepoint("one".into()));
-        check("ROLLBACK TRANSACTION TO SAVEPOINT \"O\"\"ne\"", Request::RollbackTo("o\"ne".into()));
+        check("SAVEPOINT One", Request::Savepoint("One".into()));
+        check("ROLLBACK TRANSACTION TO SAVEPOINT \"O\"\"ne\"", Request::RollbackTo("O\"ne".into()));
         check("RELEASE one", Request::Release("one".into()));
         check("SELECT 'for update'", Request::Run("SELECT 'for update'"));
         check("PRAGMA main.table_info(t)", Request::Run("PRAGMA main.table_info(t)"));

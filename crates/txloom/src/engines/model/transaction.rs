@@ -225,8 +225,9 @@ impl Transaction {
         Ok(Ok(()))
     }
 
-    /// The latest savepoint of that name.
+    /// The latest savepoint of that name, in upper or lower case.
     fn savepoint(&self, name: &str) -> Result<usize, DbError> {
-        self.savepoints.iter().rposition(|savepoint| savepoint.name == name).ok_or_else(|| no_such_savepoint(name))
+        let found = self.savepoints.iter().rposition(|savepoint| savepoint.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| no_such_savepoint(name))
     }
 }
