@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Each line is a step of a session (a letter); after the arrow stands what happens until the engine is quiet again:
-//! the step's own outcome, then those of the sessions that it resumed. `a @LEVEL` opens a session at a level of its own,
-//! `a !cancel` cancels, `a !close` closes, `* TABLE` shows committed rows, `? QUERY` probes.
+//! the step's own outcome, then those of the sessions that it resumed. `a @LEVEL` opens a session at a level of its
+//! own, `a !cancel` cancels, `a !close` closes, `* TABLE` shows committed rows, `? QUERY` probes.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

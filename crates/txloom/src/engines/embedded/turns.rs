@@ -20,8 +20,8 @@
 //! while it still has its turn. Sessions that are ready count as not waiting: should they wait again, they ask again.
 //!
 //! **Cancellation** makes a waiter ready, with the mark that it was cancelled. For the statement that is running it
-//! raises a flag that SQLite's progress handler looks at ([`Interrupt`]); the flag is looked at only while a statement of
-//! the user is executed, never during an engine's own bookkeeping.
+//! raises a flag that SQLite's progress handler looks at ([`Interrupt`]); the flag is looked at only while a statement
+//! of the user is executed, never during an engine's own bookkeeping.
 //!
 //! Limits: a turn is held for as long as its statement runs, so embedded engines show no effects of true parallelism.
 

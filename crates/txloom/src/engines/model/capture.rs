@@ -1,9 +1,9 @@
 //! Capture: which rows and keys does a statement touch?
 //!
 //! SQLite tells it best: triggers. Each table of a copy has three, for INSERT, UPDATE and DELETE, which write down the
-//! identity and the unique keys of the row before and after. They fire for whatever changes a row: the statement itself,
-//! a cascading foreign key, a trigger of the user's, an upsert. An UPDATE that sets a value to itself is seen, too, as a
-//! server would lock its rows.
+//! identity and the unique keys of the row before and after. They fire for whatever changes a row: the statement
+//! itself, a cascading foreign key, a trigger of the user's, an upsert. An UPDATE that sets a value to itself is seen,
+//! too, as a server would lock its rows.
 //!
 //! The triggers and their log are temporary objects of the connection. So they are no part of the database: copies do
 //! not contain them, and the user's schema does not show them.

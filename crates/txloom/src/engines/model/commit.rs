@@ -11,11 +11,11 @@
 //! ```
 //!
 //! **Why that is serializable.** Each transaction that changes something takes effect at its COMMIT, in one step, and
-//! what it saw is exactly what it would have seen, had it run in that step. So the order of the COMMITs is a serial order.
-//! A transaction that changes nothing needs no check: it saw one committed version, which is the result of the
+//! what it saw is exactly what it would have seen, had it run in that step. So the order of the COMMITs is a serial
+//! order. A transaction that changes nothing needs no check: it saw one committed version, which is the result of the
 //! transactions before it in that order, and so it belongs between them and the next one. (The anomaly that snapshot
-//! isolation shows to read-only transactions needs a writer whose COMMIT does not fit behind an earlier one; here, such a
-//! writer has failed.)
+//! isolation shows to read-only transactions needs a writer whose COMMIT does not fit behind an earlier one; here, such
+//! a writer has failed.)
 //!
 //! The rule is stricter than theory asks for in one way (a serial order other than that of the COMMITs might do), and
 //! more generous in another: it looks at what was answered, so a query whose answer did not change does not matter,

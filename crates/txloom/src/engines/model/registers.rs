@@ -1,8 +1,8 @@
 //! `last_insert_rowid()` and `changes()`, which belong to a session.
 //!
-//! To SQLite they belong to a connection; but a session of the model has no connection of its own, its statements run on
-//! whatever copy they need. So these two functions are replaced on all connections, and read what is kept here for the
-//! session whose statement is running. Limit: within one statement, as in a trigger, they do not change.
+//! To SQLite they belong to a connection; but a session of the model has no connection of its own, its statements run
+//! on whatever copy they need. So these two functions are replaced on all connections, and read what is kept here for
+//! the session whose statement is running. Limit: within one statement, as in a trigger, they do not change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,7 +1,7 @@
 //! What a statement asks of the model, told by its leading words.
 //!
-//! SQLite executes what reads or changes rows; whatever concerns transactions is the model's own business. The same goes
-//! for `FOR UPDATE` and `FOR SHARE`, which SQLite does not know: the query runs without them, and the rows that it
+//! SQLite executes what reads or changes rows; whatever concerns transactions is the model's own business. The same
+//! goes for `FOR UPDATE` and `FOR SHARE`, which SQLite does not know: the query runs without them, and the rows that it
 //! selects are locked.
 
 use txloom_core::outcome::DbError;
@@ -19,7 +19,7 @@ pub(super) enum Request<'a> {
     Commit,
     /// `ROLLBACK`.
     Rollback,
-    /// `SAVEPOINT name`; names are kept in lower case.
+    /// `SAVEPOINT name`.
     Savepoint(String),
     /// `ROLLBACK TO name`.
     RollbackTo(String),
@@ -79,7 +79,8 @@ impl Request<'_> {
     }
 }
 
-/// Refuses statements that would leave the model's control: other files, objects that belong to one connection, settings.
+/// Refuses statements that would leave the model's control: other files, objects that belong to one connection,
+/// settings.
 pub(super) fn admit(sql: &str) -> Result<(), DbError> {
     let tokens = tokens(sql);
     let word = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is_word(word));
@@ -117,7 +118,7 @@ pub(super) fn replaces(sql: &str) -> bool {
 
 /// The last token names the savepoint; a statement that SQLite does not parse never gets here.
 fn savepoint<'a>(tokens: &[Token<'_>]) -> Request<'a> {
-    let name = tokens.last().map_or(String::new(), |token| plain_name(token).to_lowercase());
+    let name = tokens.last().map_or(String::new(), |token| plain_name(token));
     match tokens.first() {
         Some(first) if first.is_word("SAVEPOINT") => Request::Savepoint(name),
         Some(first) if first.is_word("RELEASE") => Request::Release(name),
@@ -138,8 +139,8 @@ fn plain_name(token: &Token<'_>) -> String {
 fn lock_rows(sql: &str, tokens: &[Token<'_>]) -> Result<LockRows, DbError> {
     let refuse = || {
         syntax(
-            "FOR UPDATE and FOR SHARE must end a query of a single table, without DISTINCT, GROUP BY or set operations, \
-             and without further words",
+            "FOR UPDATE and FOR SHARE must end a query of a single table, without DISTINCT, GROUP BY, set operations \
+             or further words",
         )
     };
     let [rest @ .., end_for, end_mode] = tokens else { return Err(refuse()) };
@@ -218,8 +219,8 @@ mod tests {
         check("BEGIN IMMEDIATE", Request::Begin);
         check("END TRANSACTION", Request::Commit);
         check("rollback", Request::Rollback);
-        check("SAVEPOINT One", Request::Savepoint("one".into()));
-        check("ROLLBACK TRANSACTION TO SAVEPOINT \"O\"\"ne\"", Request::RollbackTo("o\"ne".into()));
+        check("SAVEPOINT One", Request::Savepoint("One".into()));
+        check("ROLLBACK TRANSACTION TO SAVEPOINT \"O\"\"ne\"", Request::RollbackTo("O\"ne".into()));
         check("RELEASE one", Request::Release("one".into()));
         check("SELECT 'for update'", Request::Run("SELECT 'for update'"));
         check("PRAGMA main.table_info(t)", Request::Run("PRAGMA main.table_info(t)"));

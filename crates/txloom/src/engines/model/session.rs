@@ -10,7 +10,8 @@ use crate::engines::embedded::run::Answer;
 use crate::engines::embedded::split::statements;
 use crate::engines::embedded::turns::{CancelTurn, Turn, Turns, Woken};
 
-/// What the sessions of a case share. Only who has the turn looks at the world; its lock is for the executor's snapshots.
+/// What the sessions of a case share. Only who has the turn looks at the world; its lock is for the executor's
+/// snapshots.
 pub(super) struct Shared {
     pub(super) turns: Arc<Turns>,
     pub(super) world: Mutex<World>,

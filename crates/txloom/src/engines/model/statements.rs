@@ -207,8 +207,13 @@ impl Log {
     }
 }
 
+/// Whether the statement sets `last_insert_rowid()`, if it inserts anything.
 fn is_insert(sql: &str) -> bool {
-    tokens(sql).iter().any(|token| token.is_word("INSERT") || token.is_word("REPLACE"))
+    match tokens(sql).as_slice() {
+        [first, ..] if first.is_word("INSERT") || first.is_word("REPLACE") => true,
+        [first, rest @ ..] => first.is_word("WITH") && rest.iter().any(|token| token.is_word("INSERT")),
+        [] => false,
+    }
 }
 
 fn row_key(table: &Table, identity: &Identity) -> LockKey {

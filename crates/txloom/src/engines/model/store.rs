@@ -1,8 +1,8 @@
 //! The committed versions of the database, and copies of them.
 //!
 //! A version never changes. Each commit copies the newest version, changes the copy, and publishes it under the next
-//! number; a version is kept while a transaction is based on it. A copy of a small database costs some microseconds, and
-//! the connections of copies that are no longer needed are used again.
+//! number; a version is kept while a transaction is based on it. A copy of a small database costs some microseconds,
+//! and the connections of copies that are no longer needed are used again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -20,7 +20,8 @@ use crate::engines::embedded::turns::Interrupt;
 pub(super) enum Level {
     /// Each statement sees what is committed when it begins.
     ReadCommitted,
-    /// Each transaction sees what is committed when its first statement begins, and of two that change a row, one fails.
+    /// Each transaction sees what is committed when its first statement begins, and of two that change a row, one
+    /// fails.
     SnapshotIsolation,
     /// The same, and at COMMIT the transaction must be repeatable, alone and now.
     Serializable,
@@ -224,8 +225,9 @@ impl Transaction {
         Ok(Ok(()))
     }
 
-    /// The latest savepoint of that name.
+    /// The latest savepoint of that name, in upper or lower case.
     fn savepoint(&self, name: &str) -> Result<usize, DbError> {
-        self.savepoints.iter().rposition(|savepoint| savepoint.name == name).ok_or_else(|| no_such_savepoint(name))
+        let found = self.savepoints.iter().rposition(|savepoint| savepoint.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| no_such_savepoint(name))
     }
 }

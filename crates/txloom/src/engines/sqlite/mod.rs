@@ -1,7 +1,7 @@
 //! SQLite itself: a database file in WAL mode, one connection per session.
 //!
-//! SQLite never blocks a statement for long: a lock that is taken makes it fail with `SQLITE_BUSY`, and applications try
-//! again, mostly by a *busy timeout*. Here the timeout is 0 and the engine does the trying: `BUSY` means that the
+//! SQLite never blocks a statement for long: a lock that is taken makes it fail with `SQLITE_BUSY`, and applications
+//! try again, mostly by a *busy timeout*. Here the timeout is 0 and the engine does the trying: `BUSY` means that the
 //! statement *waits*, and it is submitted again whenever another session completes a statement or closes.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! * **For whom it waits.** WAL mode has one writer at a time. After each statement a session notes whether it is
 //!   within a write transaction (`sqlite3_txn_state`); who meets `BUSY` waits for the session that is. If there is none
 //!   (a case may switch to a rollback journal, where a COMMIT waits for readers), it waits for all with an open
-//!   transaction. If nobody has one, the lock is held by a stranger: then `BUSY` is the answer, of class *lock timeout*.
+//!   transaction. If nobody has one, a stranger holds the lock: then `BUSY` is the answer, of class *lock timeout*.
 //! * **`SQLITE_BUSY_SNAPSHOT`**: the transaction reads a snapshot that is no longer the newest and wants to write. No
 //!   waiting helps: a serialization failure.
 //! * **Deadlock**: two that wait for each other; the later one gets the `BUSY`, as class *deadlock*. SQLite knows only

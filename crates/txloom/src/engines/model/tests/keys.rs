@@ -206,12 +206,13 @@ fn values_of_all_storage_classes_survive_a_commit() {
         &setup,
         SI,
         "a BEGIN -> ok
-         a INSERT INTO t VALUES (1, NULL), (2, -9223372036854775808), (3, 0.1), (4, 'a''b'), (5, X'00ff'), (6, '') -> 6 changed
+         a INSERT INTO t VALUES (1, NULL), (2, -9223372036854775808), (3, 0.1) -> 3 changed
+         a INSERT INTO t VALUES (4, 'a''b'), (5, X'00ff'), (6, '') -> 3 changed
          b INSERT INTO t VALUES (7, 'other') -> 1 changed
          a INSERT INTO t VALUES (8, CAST(X'ff' AS TEXT)) -> 1 changed
          a COMMIT -> ok
          ? SELECT * FROM t ORDER BY k LIMIT 3 -> (1, NULL, 'null') (2, -9223372036854775808, 'integer') (3, 0.1, 'real')
-         ? SELECT k, quote(v), w FROM t WHERE k > 3 ORDER BY k LIMIT 3 -> (4, '''a''''b''', 'text') (5, 'X''00FF''', 'blob') (6, '''''', 'text')
+         ? SELECT * FROM t WHERE k > 3 ORDER BY k LIMIT 3 -> (4, 'a''b', 'text') (5, X'00ff', 'blob') (6, '', 'text')
          ? SELECT k, hex(v), w FROM t WHERE k > 6 ORDER BY k -> (7, '6F74686572', 'text') (8, 'FF', 'text')",
     );
 }

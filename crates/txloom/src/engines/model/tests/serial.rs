@@ -1,9 +1,11 @@
-//! Random transactions. At serializable, what is committed must equal a serial execution in plain SQLite; at every
-//! level, a run repeats itself and leaves a sound database.
+//! Random transactions, compared with plain SQLite. At serializable, what is committed must equal a serial execution;
+//! at snapshot isolation, a transaction must be answered as if it ran alone on its snapshot; at every level, a run
+//! repeats itself and leaves a sound database.
 
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use rusqlite::backup::Backup;
 use txloom_core::engine::{Engine, SessionId, State};
 use txloom_core::outcome::{Outcome, StatementResult, TxStatus};
 use txloom_core::planted::{ALL, PlantedBug};
@@ -90,6 +92,7 @@ impl Player {
 /// nothing, behind the version that it saw.
 struct Committed {
     place: (u64, bool),
+    base: u64,
     steps: Vec<(String, Outcome)>,
 }
 
@@ -98,6 +101,8 @@ struct Run {
     log: Vec<String>,
     committed: Vec<Committed>,
     failures: usize,
+    /// A copy of every version.
+    versions: Vec<Connection>,
     end: State,
 }
 
@@ -109,6 +114,7 @@ fn run(bugs: &[&'static PlantedBug], level: &str, seed: u64) -> Run {
     let mut player = || Player { todo: (0..2).map(|_| random.transaction()).collect(), steps: Vec::new(), base: 0 };
     let mut players: Vec<Player> = (0..SESSIONS).map(|_| player()).collect();
     let mut run = Run::default();
+    run.keep_versions(&shared);
     let mut stage = Stage::new(&mut engine, level);
     loop {
         let can_go = |id: &usize| players[*id].next().is_some() && !stage.waits(SessionId(*id));
@@ -128,7 +134,7 @@ fn run(bugs: &[&'static PlantedBug], level: &str, seed: u64) -> Run {
             let made = newest(&shared);
             run.note(&mut players[done.0], outcome, (made > before).then_some(made));
         }
-        check_sound(&shared);
+        run.keep_versions(&shared);
     }
     assert!(players.iter().all(|player| player.todo.is_empty()), "{level}, seed {seed}: somebody waits for ever");
     drop(stage);
@@ -151,22 +157,28 @@ impl Run {
             self.failures += 1;
         } else if sql == "COMMIT" {
             let place = made.map_or((player.base, true), |version| (version, false));
-            self.committed.push(Committed { place, steps });
+            self.committed.push(Committed { place, base: player.base, steps });
         }
+    }
+
+    /// Copies the newest version, if it is new. It must not violate a constraint, or be damaged.
+    fn keep_versions(&mut self, shared: &Shared) {
+        if self.versions.len() as u64 > newest(shared) {
+            return;
+        }
+        let mut copy = Connection::open_in_memory().unwrap();
+        let world = shared.world.lock().unwrap();
+        let connection = &world.store.version(world.store.newest()).connection;
+        Backup::new(connection, &mut copy).unwrap().step(-1).unwrap();
+        let ok: String = copy.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(ok, "ok");
+        assert!(!copy.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap());
+        self.versions.push(copy);
     }
 }
 
 fn newest(shared: &Shared) -> u64 {
     shared.world.lock().unwrap().store.newest()
-}
-
-/// No version may violate a constraint, or be damaged.
-fn check_sound(shared: &Shared) {
-    let world = shared.world.lock().unwrap();
-    let connection = &world.store.version(world.store.newest()).connection;
-    let ok: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(ok, "ok");
-    assert!(!connection.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap());
 }
 
 /// The tables with their rows in order.
@@ -175,20 +187,27 @@ fn sorted(mut state: State) -> State {
     state
 }
 
-/// The first difference between a run and the execution of its committed transactions, one after the other.
-fn difference(run: &mut Run) -> Option<String> {
-    run.committed.sort_by_key(|transaction| transaction.place);
-    let connection = Connection::open_in_memory().unwrap();
-    SETUP.iter().for_each(|sql| connection.execute_batch(sql).unwrap());
-    for (sql, outcome) in run.committed.iter().flat_map(|transaction| &transaction.steps) {
-        let serial = ask(&connection, sql.trim_end_matches(" FOR UPDATE")).unwrap();
+/// The first of the steps that is answered differently when they are executed again, here.
+fn first_difference<'a>(
+    connection: &Connection,
+    steps: impl IntoIterator<Item = &'a (String, Outcome)>,
+) -> Option<String> {
+    steps.into_iter().find_map(|(sql, outcome)| {
+        let again = ask(connection, sql.trim_end_matches(" FOR UPDATE")).unwrap();
         let observed = outcome.error.clone().map_or_else(|| Ok(outcome.results[0].clone()), Err);
-        if serial != observed {
-            return Some(format!("{sql}: observed {observed:?}, but serially {serial:?}"));
-        }
-    }
-    let (serial, observed) = (sorted(state(&connection).unwrap()), sorted(run.end.clone()));
-    (serial != observed).then(|| format!("at the end: observed {observed:?}, but serially {serial:?}"))
+        (again != observed).then(|| format!("{sql}: observed {observed:?}, but alone {again:?}"))
+    })
+}
+
+/// The first difference between a run and the execution of its committed transactions, one after the other.
+fn difference_from_serial(run: &mut Run) -> Option<String> {
+    run.committed.sort_by_key(|transaction| transaction.place);
+    let connection = &run.versions[0];
+    let steps = run.committed.iter().flat_map(|transaction| &transaction.steps);
+    first_difference(connection, steps).or_else(|| {
+        let (serial, observed) = (sorted(state(connection).unwrap()), sorted(run.end.clone()));
+        (serial != observed).then(|| format!("at the end: observed {observed:?}, but serially {serial:?}"))
+    })
 }
 
 #[test]
@@ -196,7 +215,7 @@ fn serializable_equals_a_serial_execution() {
     let (mut committed, mut failures) = (0, 0);
     for seed in 1..=400 {
         let mut run = run(&[], SER, seed);
-        let difference = difference(&mut run);
+        let difference = difference_from_serial(&mut run);
         assert_eq!(difference, None, "seed {seed}\n{}", run.log.join("\n"));
         committed += run.committed.len();
         failures += run.failures;
@@ -206,10 +225,25 @@ fn serializable_equals_a_serial_execution() {
 }
 
 #[test]
+fn snapshot_isolation_answers_from_the_snapshot() {
+    for seed in 1..=200 {
+        let run = run(&[], SI, seed);
+        for transaction in &run.committed {
+            let snapshot = &run.versions[transaction.base as usize];
+            // All but the COMMIT: other transactions start from that version, too.
+            let (_, steps) = transaction.steps.split_last().unwrap();
+            let difference = first_difference(snapshot, steps);
+            snapshot.execute_batch("ROLLBACK").unwrap();
+            assert_eq!(difference, None, "seed {seed}\n{}", run.log.join("\n"));
+        }
+    }
+}
+
+#[test]
 fn every_planted_bug_makes_a_difference() {
     for name in ["dirty-read", "lost-update", "write-skew"] {
         let bug = ALL.iter().find(|bug| bug.name == name).unwrap();
-        let found = (1..=400).any(|seed| difference(&mut run(&[bug], SER, seed)).is_some());
+        let found = (1..=400).any(|seed| difference_from_serial(&mut run(&[bug], SER, seed)).is_some());
         assert!(found, "{name}");
     }
 }

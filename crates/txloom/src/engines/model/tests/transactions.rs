@@ -126,7 +126,9 @@ fn at_serializable_savepoints_are_repeated_too() {
          a UPDATE t SET v = 12 WHERE id = 1 -> 1 changed
          b INSERT INTO t VALUES (3, 30) -> 1 changed
          a COMMIT -> error serialization-failure, idle
-         a BEGIN; SAVEPOINT s; UPDATE t SET v = 0 WHERE id = 2; ROLLBACK TO s; INSERT INTO t VALUES (4, 40) -> ok / ok / 1 changed / ok / 1 changed
+         a BEGIN; SAVEPOINT s; UPDATE t SET v = 0 WHERE id = 2; ROLLBACK TO s -> ok / ok / 1 changed / ok
+         a INSERT INTO t VALUES (4, 40) -> 1 changed
+         a RELEASE Missing -> error unknown-object, open
          b INSERT INTO t VALUES (5, 50) -> 1 changed
          a COMMIT -> ok
          * t -> (1, 10) (2, 20) (3, 30) (4, 40) (5, 50)",
