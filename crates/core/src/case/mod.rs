@@ -86,9 +86,7 @@ impl Sql {
         while text.contains("\r\n") {
             text = text.replace("\r\n", "\n");
         }
-        let (body, _) = parse::split_trailing_prose(text.trim());
-        let trimmed = body.trim_end();
-        let trimmed = trimmed.strip_suffix(';').unwrap_or(trimmed).trim_end();
+        let (trimmed, _) = parse::split_body(&text);
         if trimmed.is_empty() {
             return Err("the step is empty".to_string());
         }
