@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
-//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`].
+//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`]; [`pristine`] (data directories
+//! that are made once and copied), [`mysql`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
@@ -30,7 +31,10 @@ pub mod user;
 pub mod process;
 pub mod log;
 pub mod postgres;
+mod pristine;
+pub mod mysql;
 
+pub use mysql::PrivateMySql;
 pub use postgres::{Binaries, PrivatePostgres};
 pub use scratch::{ScratchDir, sweep};
 

@@ -1,0 +1,131 @@
+//! Sessions: one connection each, and their orderly end.
+
+use std::io;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use txloom_core::engine::{Cancel, EngineError, Session};
+use txloom_core::outcome::Outcome;
+
+use super::connection::Connection;
+use super::explain;
+use super::monitor::Monitor;
+use super::reach::Reach;
+use super::stream::Stream;
+
+/// What the sessions of an engine share with it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) target: String,
+    pub(super) monitor: Monitor,
+    /// The furthest [`Reach`] of a statement since the last reset.
+    reach: AtomicU8,
+    /// Connections that said goodbye, and whose other ends may still be rolling back.
+    endings: Mutex<Vec<u32>>,
+}
+
+impl Shared {
+    /// Nothing has happened yet.
+    pub(super) fn new(target: &str, monitor: Monitor) -> Shared {
+        let (reach, endings) = (AtomicU8::new(0), Mutex::default());
+        Shared { target: target.to_string(), monitor, reach, endings }
+    }
+
+    /// A statement is about to be executed.
+    pub(super) fn note(&self, sql: &str) {
+        self.reach.fetch_max(Reach::of(sql) as u8, Ordering::SeqCst);
+    }
+
+    /// How far the statements of the case have reached.
+    pub(super) fn reach(&self) -> Reach {
+        Reach::ALL[usize::from(self.reach.load(Ordering::SeqCst))]
+    }
+
+    /// A new case begins.
+    pub(super) fn forget_reach(&self) {
+        self.reach.store(Reach::Rows as u8, Ordering::SeqCst);
+    }
+
+    /// A connection is given up; its other end is waited for before the next case.
+    pub(super) fn await_ending(&self, connection: Option<Connection>) {
+        let mut endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
+        endings.extend(connection.map(|connection| connection.id()));
+    }
+
+    /// The connections that have ended on our side since this was last asked.
+    pub(super) fn take_endings(&self) -> Vec<u32> {
+        std::mem::take(&mut self.endings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One session of a case.
+pub(super) struct MySqlSession {
+    connection: Connection,
+    shared: Arc<Shared>,
+    /// Counts the statements that were begun.
+    statements: Arc<AtomicU64>,
+    /// The number of the statement being executed; 0 if there is none.
+    running: Arc<AtomicU64>,
+}
+
+impl MySqlSession {
+    /// A session on a connection that nobody has used.
+    pub(super) fn new(connection: Connection, shared: Arc<Shared>, statements: Arc<AtomicU64>) -> MySqlSession {
+        MySqlSession { connection, shared, statements, running: Arc::default() }
+    }
+}
+
+impl Session for MySqlSession {
+    fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        self.shared.note(sql);
+        let number = self.statements.fetch_add(1, Ordering::SeqCst) + 1;
+        self.running.store(number, Ordering::SeqCst);
+        let outcome = self.connection.execute(sql);
+        self.running.store(0, Ordering::SeqCst);
+        outcome.map_err(|error| explain::not_understood(&self.shared.target, sql, &error))
+    }
+
+    fn canceller(&self) -> Box<dyn Cancel> {
+        Box::new(MySqlCancel {
+            connection: self.connection.id(),
+            socket: self.connection.second_handle(),
+            shared: Arc::clone(&self.shared),
+            running: Arc::clone(&self.running),
+        })
+    }
+}
+
+impl Drop for MySqlSession {
+    fn drop(&mut self) {
+        self.shared.endings.lock().unwrap_or_else(PoisonError::into_inner).push(self.connection.id());
+    }
+}
+
+struct MySqlCancel {
+    connection: u32,
+    socket: io::Result<Stream>,
+    shared: Arc<Shared>,
+    running: Arc<AtomicU64>,
+}
+
+impl Cancel for MySqlCancel {
+    /// Asks the server to end the statement. If the server does not listen, the connection is ended from our side: a
+    /// session never hangs longer than the server's silence takes to be noticed.
+    fn cancel(&self) -> Result<(), EngineError> {
+        if self.running.load(Ordering::SeqCst) == 0 {
+            return Ok(());
+        }
+        let asked = self.shared.monitor.cancel(self.connection);
+        match (&asked, &self.socket) {
+            (Ok(()), _) => Ok(()),
+            (Err(_), Ok(socket)) => {
+                socket.end();
+                Ok(())
+            }
+            (Err(error), Err(_)) => {
+                let attempt = format!("cancel a statement of connection {}", self.connection);
+                Err(explain::unanswered(&self.shared.target, &attempt, error))
+            }
+        }
+    }
+}
