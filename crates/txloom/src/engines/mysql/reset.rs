@@ -28,7 +28,6 @@ impl MySqlEngine {
     pub(super) fn begin_case(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
         self.sessions.clear();
         self.watch.forget();
-        self.release_purge();
         let must_renew = self.needs_renewal() || !self.endings_are_over()?;
         let outcomes = match self.set_up_again(setup, must_renew)? {
             Some(outcomes) => outcomes,
@@ -137,13 +136,16 @@ impl MySqlEngine {
 
     /// Drops the database of the cases.
     pub(super) fn drop_own_database(&mut self) -> Result<Vec<StatementResult>, EngineError> {
-        self.release_purge();
         let sql = format!("DROP DATABASE IF EXISTS {}", quoted(&self.database));
         self.command(&sql, "drop the database of the cases")
     }
 
     /// Executes messages of a setup, up to the first error, as a connection with no history.
+    ///
+    /// The keeper's read view ends here and not before: as long as it is there, purge leaves the old tables alone. It would
+    /// be in the way of their end (the server then pauses for 20 ms), and all its work would be for nothing.
     fn execute_setup(&mut self, messages: &[String]) -> Result<Vec<Outcome>, EngineError> {
+        self.clean_keeper();
         let (target, database) = (self.info.target.clone(), quoted(&self.database));
         let keeper = self.keeper()?;
         let mut exchange =
@@ -217,10 +219,6 @@ impl MySqlEngine {
             None => Ok(()),
             Some(error) => Err(explain::lost(&target, "open a read view that keeps purge away", error)),
         }
-    }
-
-    fn release_purge(&mut self) {
-        self.clean_keeper();
     }
 
     /// Takes everything from the keeper: transaction, locks, variables, temporary tables.

@@ -43,15 +43,18 @@ fn bench_pieces() {
     let t = Instant::now();
     let mut e = start();
     eprintln!("start {:?} {} {}", t.elapsed(), e.info.family, e.info.version.text);
-    let setup: Vec<String> =
-        ["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 10), (2, 20)"].map(String::from).into();
+    let setup: Vec<String> = ["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 10), (2, 20)"]
+        .map(String::from)
+        .into();
     for round in 0..6 {
         let mut parts = [Duration::ZERO; 5];
         let n = 100;
+        let mut resets = Vec::new();
         for _ in 0..n {
             let t0 = Instant::now();
             e.reset(&setup).unwrap();
             let t1 = Instant::now();
+            resets.push(t1 - t0);
             let mut a = e.open(&spec(0, Some("repeatable read"))).unwrap();
             let mut b = e.open(&spec(1, Some("repeatable read"))).unwrap();
             let t2 = Instant::now();
@@ -73,6 +76,8 @@ fn bench_pieces() {
                 parts[i] += y - x;
             }
         }
+        resets.sort();
+        eprintln!("reset p10 {:?} median {:?} p90 {:?} max {:?}", resets[10], resets[50], resets[90], resets[99]);
         eprintln!(
             "case {round} reset {:?} open {:?} steps {:?} drop {:?} snapshot {:?} = {:?}",
             parts[0] / n,

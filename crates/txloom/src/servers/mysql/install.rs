@@ -76,8 +76,23 @@ pub struct Installation {
     pub server: PathBuf,
     /// The program that initialises a data directory; MySQL's server does that itself.
     pub(super) initialiser: Option<PathBuf>,
-    /// The directory of a bundle that brings its own libraries and messages, and a data directory that is ready.
-    pub(super) bundle: Option<PathBuf>,
+    /// What comes with a server that is not installed but unpacked, all in one directory.
+    pub(super) bundle: Option<Bundle>,
+}
+
+/// A directory that holds a server with its libraries and messages, and a data directory that is ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bundle {
+    pub(super) dir: PathBuf,
+    pub(super) data: PathBuf,
+}
+
+impl Bundle {
+    fn in_dir(dir: &Path) -> Option<Bundle> {
+        let is_ready = |data: &PathBuf| data.join("mysql/user.frm").is_file();
+        let data = [dir.join("data"), dir.join("data/mysql")].into_iter().find(is_ready)?;
+        dir.join("share").is_dir().then(|| Bundle { dir: dir.to_path_buf(), data })
+    }
 }
 
 impl Installation {
@@ -121,11 +136,10 @@ impl Installation {
 
     /// The server in that very directory, if it is of that product and runs.
     fn in_dir(product: Product, dir: &Path) -> Option<Installation> {
-        let bundle =
-            Some(dir.to_path_buf()).filter(|dir| dir.join("data/mysql").is_dir() && dir.join("share").is_dir());
+        let bundle = Bundle::in_dir(dir);
         let server = product.programs().iter().map(|name| dir.join(name)).find(|path| path.is_file())?;
         let server = server.canonicalize().unwrap_or(server);
-        let text = version_text(&server, bundle.as_deref())?;
+        let text = version_text(&server, bundle.as_ref())?;
         let is_mariadb = text.contains("MariaDB");
         if is_mariadb != (product == Product::MariaDb) {
             return None;
@@ -138,11 +152,11 @@ impl Installation {
 }
 
 /// What the server says of its version: `mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu …`.
-fn version_text(server: &Path, bundle: Option<&Path>) -> Option<String> {
+fn version_text(server: &Path, bundle: Option<&Bundle>) -> Option<String> {
     let mut command = Command::new(server);
     command.args(["--no-defaults", "--version"]);
     if let Some(bundle) = bundle {
-        command.env("LD_LIBRARY_PATH", bundle);
+        command.env("LD_LIBRARY_PATH", &bundle.dir);
     }
     let output = command.output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -54,6 +54,10 @@ const SIZES: &[&str] = &[
     "--loose-innodb-redo-log-capacity=16M",
 ];
 
+/// Nothing is synchronised with the disk. MariaDB's log of schema changes would be, at every CREATE and DROP.
+const UNSYNCHRONISED: &[&str] =
+    &["--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--loose-sync-frm=OFF", "--loose-debug-no-sync=ON"];
+
 /// The settings of every private server. What only one of the two products, or only some versions know is *loose*.
 const SETTINGS: &[&str] = &[
     "--skip-networking",
@@ -69,13 +73,12 @@ const SETTINGS: &[&str] = &[
     "--innodb-stats-auto-recalc=OFF",
     // The length of the history tells when purge is done only if it is cut at once.
     "--loose-innodb-purge-rseg-truncate-frequency=1",
+    // Tables are created and dropped all the time; files of their own would make that ten times as slow.
+    "--innodb-file-per-table=OFF",
     "--innodb-buffer-pool-size=32M",
     "--loose-innodb-buffer-pool-dump-at-shutdown=OFF",
     "--loose-innodb-buffer-pool-load-at-startup=OFF",
     "--innodb-flush-log-at-trx-commit=2",
-    "--innodb-flush-method=nosync",
-    "--innodb-doublewrite=0",
-    "--loose-sync-frm=OFF",
     "--innodb-status-output-locks=ON",
     "--performance-schema=ON",
     "--performance-schema-instrument=%=OFF",
@@ -261,11 +264,11 @@ fn greets(socket: &Path) -> bool {
 fn command(installation: &Installation, program: &Path, user: Option<&ServerUser>, dir: &Path) -> Command {
     let mut command = process::command(program, user, dir);
     if let Some(bundle) = &installation.bundle {
-        command.env("LD_LIBRARY_PATH", bundle);
+        command.env("LD_LIBRARY_PATH", &bundle.dir);
     }
     command.arg("--no-defaults");
     if let Some(bundle) = &installation.bundle {
-        command.arg(option("--basedir", bundle)).arg(option("--lc-messages-dir", &bundle.join("share")));
+        command.arg(option("--basedir", &bundle.dir)).arg(option("--lc-messages-dir", &bundle.dir.join("share")));
     }
     command
 }
@@ -285,8 +288,7 @@ fn initialise(
     data: &Path,
 ) -> Result<(), ServerError> {
     if let Some(bundle) = &installation.bundle {
-        return copy_tree(&bundle.join("data"), data, user)
-            .map_err(failed(format_args!("copy {}", bundle.join("data").display())));
+        return copy_tree(&bundle.data, data, user).map_err(failed(format_args!("copy {}", bundle.data.display())));
     }
     let program = installation.initialiser.as_ref().unwrap_or(&installation.server);
     let mut command = command(installation, program, user, dir);
@@ -294,8 +296,7 @@ fn initialise(
         Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
         Product::MySql => command.arg("--initialize-insecure"),
     };
-    command.arg(option("--datadir", data)).args(SIZES);
-    command.args(["--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--loose-sync-frm=OFF"]);
+    command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
     let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
     if output.status.success() {
         return Ok(());
@@ -317,7 +318,7 @@ fn launch(
     command.arg(option("--socket", &socket(scratch)));
     command.arg(option("--pid-file", &scratch.path().join("pid")));
     command.arg(option("--tmpdir", scratch.path()));
-    command.args(SIZES).args(SETTINGS);
+    command.args(SIZES).args(UNSYNCHRONISED).args(SETTINGS);
     command.args(UNUSED_SIZES.iter().map(|size| format!("--loose-performance-schema-{size}=0")));
     command.args(options.extra.iter().map(|(name, value)| format!("--{name}={value}")));
     // A server that died left its socket; one that greets must be the new one.
