@@ -17,6 +17,8 @@ mod embedded;
 pub mod sqlite;
 #[cfg(feature = "sqlite")]
 pub mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 
 pub use registry::{FAMILIES, Family};
 pub use target::{Place, Programs, Target, TargetError};
