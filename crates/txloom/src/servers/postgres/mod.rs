@@ -26,14 +26,14 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use txloom_core::engine::Death;
 
-pub use install::{Binaries, Installation};
+pub use install::Installation;
 
 use self::pristine::Pristine;
 use super::log::{self, LogReader};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
-use super::{ServerError, ServerOptions, failed};
+use super::{Programs, ServerError, ServerOptions, failed};
 use crate::interrupt;
 
 /// The users that may run the server when we are root, best first.
@@ -87,7 +87,7 @@ pub struct PrivatePostgres {
 
 impl PrivatePostgres {
     /// Sweeps up after killed owners, then starts a server and waits until it accepts connections.
-    pub fn start(wanted: &Binaries, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
+    pub fn start(wanted: &Programs, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
         sweep();
         let installation = Installation::find(wanted)?;
         let user = ServerUser::needed(USERS);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_server_lives_in_its_directory_and_leaves_nothing() {
-        let mut server = PrivatePostgres::start(&Binaries::Newest, ServerOptions::default()).unwrap();
+        let mut server = PrivatePostgres::start(&Programs::Newest, ServerOptions::default()).unwrap();
         let (dir, pid) = (server.socket_dir().to_path_buf(), server.id() as i32);
         assert!(dir.join(".s.PGSQL.5432").exists());
         assert_eq!(server.died(), None);
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_server_that_cannot_start_says_why() {
         let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())] };
-        let error = PrivatePostgres::start(&Binaries::Newest, options).unwrap_err().to_string();
+        let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }
 }

@@ -18,7 +18,7 @@ use txloom_core::level::LevelName;
 use txloom_core::outcome::{Outcome, StatementResult};
 
 use super::PostgresEngine;
-use crate::servers::{Binaries, PrivatePostgres, ServerOptions, testing};
+use crate::servers::{PrivatePostgres, Programs, ServerOptions, testing};
 
 /// How long anything in a test may take.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// A server of the test's own, with extra settings.
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivatePostgres::start(&Binaries::Newest, ServerOptions { extra }).unwrap()
+    PrivatePostgres::start(&Programs::Newest, ServerOptions { extra }).unwrap()
 }
 
 /// The engine that tests share.
