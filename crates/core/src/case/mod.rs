@@ -21,8 +21,8 @@
 //! [`Entry`]s in file order, each with the prose above it, so that a case that was read can be printed again without
 //! losing a word; sessions, setup, schedule and so on are views of that list.
 //!
-//! * [`parse`]: text → `Case`, with errors that name line and column
-//! * [`print`]: `Case` → text, in canonical form; `parse(print(c)) == c` for every case
+//! * [`mod@parse`]: text → `Case`, with errors that name line and column
+//! * [`mod@print`]: `Case` → text, in canonical form; `parse(print(c)) == c` for every case
 //! * [`expect`]: what a step is expected to do, and guards that say where
 //! * [`check`]: does a trace meet a case's expectations?
 //! * [`record`]: a trace's outcomes, as expectations

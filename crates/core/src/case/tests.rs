@@ -259,7 +259,10 @@ proptest! {
     }
 
     #[test]
-    fn scrambled_cases_are_read_or_refused_but_never_panic(case in case(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+    fn scrambled_cases_are_read_or_refused_but_never_panic(
+        case in case(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+    ) {
         let mut text = print::print(&case);
         for cut in cuts {
             let mut at = cut.index(text.len() + 1);

@@ -17,11 +17,13 @@ mod embedded;
 pub mod sqlite;
 #[cfg(feature = "sqlite")]
 pub mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 
 pub use registry::{FAMILIES, Family};
-pub use target::{Place, Programs, Target, TargetError};
+pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
 

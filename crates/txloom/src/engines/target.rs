@@ -15,6 +15,7 @@ use txloom_core::planted::{self, PlantedBug};
 use txloom_core::suggest::hint;
 
 use super::registry::{FAMILIES, Family};
+use crate::servers::Programs;
 
 /// A target that was asked for. That it can be started is another matter.
 #[derive(Debug, Clone)]
@@ -44,20 +45,9 @@ impl fmt::Debug for Place {
         match self {
             Place::BuiltIn => f.write_str("BuiltIn"),
             Place::Private(programs) => write!(f, "Private({programs:?})"),
-            Place::Running(url) => write!(f, "Running({})", without_password(url)),
+            Place::Running(url) => write!(f, "Running({})", mask_password(url)),
         }
     }
-}
-
-/// From which programs a private server is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Programs {
-    /// The newest that are installed.
-    Newest,
-    /// Those of this major version.
-    Major(u32),
-    /// Those in this directory, or in its `bin`.
-    Dir(PathBuf),
 }
 
 /// Why a text is not a target.
@@ -74,10 +64,10 @@ impl Target {
     /// Reads a target.
     pub fn parse(text: &str) -> Result<Target, TargetError> {
         let (body, bug_names) = split_bugs(text);
-        let error = |problem| TargetError { target: without_password(text), problem };
+        let error = |problem| TargetError { target: mask_password(text), problem };
         let (family, place) = if body.contains("://") { parse_url(body) } else { parse_name(body) }.map_err(error)?;
         let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
-        Ok(Target { name: without_password(text), family, place, bugs })
+        Ok(Target { name: mask_password(text), family, place, bugs })
     }
 
     /// What was written, without a password: this is what reports and messages show.
@@ -152,7 +142,7 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
     }
     let place = match (family.has_programs(), rest.split_at_checked(1)) {
         (false, _) => Place::BuiltIn,
-        (true, Some((":", version))) => Place::Private(Programs::Major(parse_major(name, version)?)),
+        (true, Some((":", version))) => Place::Private(Programs::Version(parse_version(name, version)?)),
         (true, Some(("@", ""))) => return Err(format!("name the directory that holds bin/, as in {name}@/opt/{name}")),
         (true, Some((_, dir))) => Place::Private(Programs::Dir(PathBuf::from(dir))),
         (true, None) => Place::Private(Programs::Newest),
@@ -160,25 +150,28 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
     Ok((family, place))
 }
 
-fn parse_major(name: &str, version: &str) -> Result<u32, String> {
-    version.parse().map_err(|_| {
-        format!("`{version}` is not a major version; write a number, as in {name}:15, or a directory, as in {name}@DIR")
+/// `15`, `10.11`: the numbers that the version of a server must begin with.
+fn parse_version(name: &str, version: &str) -> Result<Vec<u32>, String> {
+    version.split('.').map(str::parse).collect::<Result<_, _>>().map_err(|_| {
+        format!("`{version}` is not a version; write its numbers, as in {name}:15, or a directory, as in {name}@DIR")
     })
 }
 
-/// A URL without its password: everything from the first `:` of the user's part to its last `@`, and the value of a
-/// `password` parameter.
-fn without_password(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_string() };
-    let (main, query) = rest.split_once('?').map_or((rest, None), |(main, query)| (main, Some(query)));
-    let main = match main.rsplit_once('@').map(|(user, place)| (user.split_once(':'), place)) {
-        Some((Some((user, _)), place)) => format!("{user}:***@{place}"),
-        _ => main.to_string(),
+/// The target as it may be shown: whatever could be a password is replaced by `***`. A text without one stays as it is.
+pub(super) fn mask_password(target: &str) -> String {
+    let Some((scheme, rest)) = target.split_once("://") else { return target.to_string() };
+    let (main, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // A password that should have been encoded may hold a `/` or an `@`: everything up to the last `@` is suspicious.
+    let main = match main.rsplit_once('@') {
+        Some((user_info, place)) => match user_info.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{place}"),
+            None => main.to_string(),
+        },
+        None => main.to_string(),
     };
-    let Some(query) = query else { return format!("{scheme}://{main}") };
-    let hide = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
-    let query = query.split('&').map(hide).collect::<Vec<_>>().join("&");
-    format!("{scheme}://{main}?{query}")
+    let mask = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
+    let query: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).map(mask).collect();
+    if query.is_empty() { format!("{scheme}://{main}") } else { format!("{scheme}://{main}?{}", query.join("&")) }
 }
 
 #[cfg(test)]
@@ -207,9 +200,12 @@ mod tests {
         check("model", "model", Place::BuiltIn, &[]);
         check("model+lost-update", "model", Place::BuiltIn, &["lost-update"]);
         check("postgres", "postgres", private(Programs::Newest), &[]);
-        check("postgres:15", "postgres", private(Programs::Major(15)), &[]);
+        check("postgres:15", "postgres", private(Programs::Version(vec![15])), &[]);
         check("postgres@/opt/pg", "postgres", private(Programs::Dir("/opt/pg".into())), &[]);
         check("postgres@/opt/c++/pg", "postgres", private(Programs::Dir("/opt/c++/pg".into())), &[]);
+        check("mariadb:10.11", "mariadb", private(Programs::Version(vec![10, 11])), &[]);
+        check("mysql@/opt/mysql", "mysql", private(Programs::Dir("/opt/mysql".into())), &[]);
+        check("mysql://u@h", "mysql", Place::Running("mysql://u@h".into()), &[]);
         for url in ["postgres://u@h/d", "postgresql://h:5433/d?x=1", "postgres://u:p+q@h"] {
             check(url, "postgres", Place::Running(url.to_string()), &[]);
         }
@@ -224,7 +220,7 @@ mod tests {
         check_error("model+", &["no planted bug ``"]);
         check_error("sqlite+lost-update", &["no bugs can be planted in sqlite, only in: model"]);
         check_error("sqlite:3", &["built in", "write `sqlite`"]);
-        check_error("postgres:new", &["`new` is not a major version", "postgres:15"]);
+        check_error("postgres:new", &["`new` is not a version", "postgres:15"]);
         check_error("postgres@", &["postgres@/opt/postgres"]);
         check_error("postgrs://h", &["did you mean postgres?", "postgres://, postgresql://"]);
     }
@@ -243,6 +239,19 @@ mod tests {
     fn every_family_documents_its_own_name_first() {
         for family in FAMILIES {
             assert_eq!(family.forms[0].written, family.name);
+        }
+    }
+
+    #[test]
+    fn passwords_are_masked_wherever_they_may_be() {
+        for (target, expected) in [
+            ("postgres:15", "postgres:15"),
+            ("postgres://u@h/x", "postgres://u@h/x"),
+            ("postgres://u:p@h:1/x", "postgres://u:***@h:1/x"),
+            ("postgres://u:p/q@r@h/x?sslmode=disable", "postgres://u:***@h/x?sslmode=disable"),
+            ("postgres://h/x?user=u&password=p", "postgres://h/x?user=u&password=***"),
+        ] {
+            assert_eq!(mask_password(target), expected);
         }
     }
 }

@@ -33,12 +33,28 @@ pub mod log;
 pub mod postgres;
 mod pristine;
 pub mod mysql;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use mysql::PrivateMySql;
-pub use postgres::{Binaries, PrivatePostgres};
+pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};
 
+use std::path::PathBuf;
+
 use txloom_core::engine::{EngineError, EngineErrorKind};
+
+/// From which programs a private server is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Programs {
+    /// The newest that are installed.
+    #[default]
+    Newest,
+    /// Those whose version begins with these numbers: `[15]`, `[10, 11]`.
+    Version(Vec<u32>),
+    /// Those in this directory, or in its `bin`.
+    Dir(PathBuf),
+}
 
 /// What a private server can be told beyond txloom's own settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use super::*;
-use crate::servers::ServerOptions;
-use crate::servers::mysql::{Product, Programs};
+use crate::servers::mysql::Product;
+use crate::servers::{Programs, ServerOptions};
 use txloom_core::case::SessionName;
 use txloom_core::engine::{Engine, SessionSpec};
 
@@ -13,7 +13,7 @@ fn start() -> MySqlEngine {
     let (product, programs) = match std::env::var("TXLOOM_TEST_MYSQL") {
         Ok(dir) if dir.contains("mysql") => (Product::MySql, Programs::Dir(dir.into())),
         Ok(dir) => (Product::MariaDb, Programs::Dir(dir.into())),
-        Err(_) => (Product::MariaDb, Programs::Installed),
+        Err(_) => (Product::MariaDb, Programs::Newest),
     };
     let server = PrivateMySql::start(product, &programs, ServerOptions::default()).unwrap();
     MySqlEngine::start_private("mariadb", server).unwrap()

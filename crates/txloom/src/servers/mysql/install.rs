@@ -5,7 +5,7 @@ use std::process::Command;
 
 use txloom_core::engine::Version;
 
-use super::super::ServerError;
+use super::super::{Programs, ServerError};
 
 /// Directories outside of the usual search path in which systems put servers.
 const SERVER_DIRS: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/bin", "/usr/local/mysql/bin"];
@@ -37,7 +37,7 @@ impl Product {
     }
 
     /// The package that brings its server on Debian and its relatives.
-    pub fn package(self) -> &'static str {
+    pub const fn package(self) -> &'static str {
         match self {
             Product::MariaDb => "mariadb-server",
             Product::MySql => "mysql-server",
@@ -51,18 +51,6 @@ impl Product {
             Product::MySql => &["mysqld"],
         }
     }
-}
-
-/// Which programs are wanted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Programs {
-    /// Those that are installed.
-    #[default]
-    Installed,
-    /// Those that are installed, if their version begins with these numbers.
-    Version(Vec<u32>),
-    /// Those in this directory, or in its `bin`.
-    Dir(PathBuf),
 }
 
 /// A server that can be started.
@@ -108,7 +96,7 @@ impl Installation {
                     ServerError::Missing(format!("cannot find {name} in {dir}: {why}"))
                 })
             }
-            Programs::Installed => Installation::all(product).into_iter().next().ok_or_else(|| missing(product, "")),
+            Programs::Newest => Installation::all(product).into_iter().next().ok_or_else(|| missing(product, "")),
             Programs::Version(numbers) => {
                 let matches = |found: &Installation| found.version.numbers.starts_with(numbers);
                 let text = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
@@ -189,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_installed_server_is_found_by_name_version_and_directory() {
-        let installed = Installation::find(Product::MariaDb, &Programs::Installed).unwrap();
+        let installed = Installation::find(Product::MariaDb, &Programs::Newest).unwrap();
         assert!(installed.version.numbers[0] >= 10, "{installed:?}");
         let same = Programs::Version(installed.version.numbers[..2].to_vec());
         assert_eq!(Installation::find(Product::MariaDb, &same).unwrap(), installed);

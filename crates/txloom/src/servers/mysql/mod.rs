@@ -28,13 +28,13 @@ use std::time::{Duration, Instant};
 
 use txloom_core::engine::Death;
 
-pub use install::{Installation, Product, Programs};
+pub use install::{Installation, Product};
 
 use super::pristine::{Pristine, copy_tree};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
-use super::{ServerError, ServerOptions, failed, log};
+use super::{Programs, ServerError, ServerOptions, failed, log};
 use crate::interrupt;
 
 /// The users that may run the server when we are root, best first.
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     fn start(options: ServerOptions) -> Result<PrivateMySql, ServerError> {
-        PrivateMySql::start(Product::MariaDb, &Programs::Installed, options)
+        PrivateMySql::start(Product::MariaDb, &Programs::Newest, options)
     }
 
     #[test]
