@@ -13,4 +13,5 @@
 /*a*/ COMMIT;
 -- > resumes b c d
 -- @final log (1, 1234)
+-- @final [mariadb>=11.6.2 serializable] log (1, 1)
 -- @final [postgres repeatable read, postgres serializable, model snapshot isolation, model serializable] log (1, 1)

@@ -26,3 +26,8 @@ fn model() {
 fn postgres() {
     check("postgres");
 }
+
+#[test]
+fn mariadb() {
+    check(Box::leak(std::env::var("TX_TARGET").unwrap_or("mariadb".into()).into_boxed_str()));
+}

@@ -1,7 +1,6 @@
 //! The engine's side of the contract: what the executor asks for, in terms of the parts.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use txloom_core::case::Event;
@@ -20,7 +19,7 @@ use super::{Home, MySqlEngine, Opened, explain};
 const DYING_LIMIT: Duration = Duration::from_secs(5);
 
 /// What sessions need on servers that are not ours, where only they may be told: the executor ends waits, no clock does.
-const PATIENT: &str = "SET SESSION lock_wait_timeout = 31536000, innodb_lock_wait_timeout = 31536000";
+const PATIENT: &str = "SET SESSION lock_wait_timeout = 31536000, innodb_lock_wait_timeout = 100000000";
 
 impl Engine for MySqlEngine {
     fn info(&self) -> &EngineInfo {
@@ -47,8 +46,8 @@ impl Engine for MySqlEngine {
         if let Some(error) = outcome.error {
             return Err(explain::lost(target, &format!("open a session at {level}"), error));
         }
-        let opened = Opened { connection: connection.id(), statements: Arc::default() };
-        let session = MySqlSession::new(connection, Arc::clone(&self.shared), Arc::clone(&opened.statements));
+        let opened = Opened { connection: connection.id(), progress: Arc::default() };
+        let session = MySqlSession::new(connection, Arc::clone(&self.shared), Arc::clone(&opened.progress));
         self.sessions.insert(spec.id, opened);
         Ok(Box::new(session))
     }
@@ -57,10 +56,8 @@ impl Engine for MySqlEngine {
         let executing: Vec<InFlight> = in_flight
             .iter()
             .filter_map(|id| self.sessions.get(id))
-            .map(|session| InFlight {
-                thread: session.connection,
-                statement: session.statements.load(Ordering::SeqCst),
-            })
+            .filter(|session| !session.progress.is_ending())
+            .map(|session| InFlight { thread: session.connection, statement: session.progress.begun() })
             .collect();
         let shared = Arc::clone(&self.shared);
         match self.watch.ask(&shared.monitor, &executing) {

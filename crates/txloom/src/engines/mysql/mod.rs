@@ -55,7 +55,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use txloom_core::dialect;
@@ -65,7 +65,7 @@ use txloom_core::level::LevelName;
 use self::connection::{Connection, Login, text};
 use self::layout::Layout;
 use self::monitor::Monitor;
-use self::session::Shared;
+use self::session::{Progress, Shared};
 use self::stream::Address;
 use self::waits::Watch;
 use crate::servers::PrivateMySql;
@@ -111,7 +111,7 @@ enum Home {
 /// A session that was opened since the last reset.
 struct Opened {
     connection: u32,
-    statements: Arc<AtomicU64>,
+    progress: Arc<Progress>,
 }
 
 impl MySqlEngine {

@@ -58,30 +58,52 @@ impl Shared {
     }
 }
 
+/// How far a session has come, for those who look at it from other threads. Statements are numbered from 1.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    begun: AtomicU64,
+    completed: AtomicU64,
+    cancelled: AtomicU64,
+}
+
+impl Progress {
+    /// The statement that was begun last.
+    pub(super) fn begun(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    /// Whether a statement is being executed.
+    fn is_executing(&self) -> bool {
+        self.completed.load(Ordering::SeqCst) < self.begun()
+    }
+
+    /// Whether the statement that was begun last has been asked to end. It may still look as if it waited, but it waits
+    /// for nobody any more.
+    pub(super) fn is_ending(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst) == self.begun() && self.is_executing()
+    }
+}
+
 /// One session of a case.
 pub(super) struct MySqlSession {
     connection: Connection,
     shared: Arc<Shared>,
-    /// Counts the statements that were begun.
-    statements: Arc<AtomicU64>,
-    /// The number of the statement being executed; 0 if there is none.
-    running: Arc<AtomicU64>,
+    progress: Arc<Progress>,
 }
 
 impl MySqlSession {
     /// A session on a connection that nobody has used.
-    pub(super) fn new(connection: Connection, shared: Arc<Shared>, statements: Arc<AtomicU64>) -> MySqlSession {
-        MySqlSession { connection, shared, statements, running: Arc::default() }
+    pub(super) fn new(connection: Connection, shared: Arc<Shared>, progress: Arc<Progress>) -> MySqlSession {
+        MySqlSession { connection, shared, progress }
     }
 }
 
 impl Session for MySqlSession {
     fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
         self.shared.note(sql);
-        let number = self.statements.fetch_add(1, Ordering::SeqCst) + 1;
-        self.running.store(number, Ordering::SeqCst);
+        let number = self.progress.begun.fetch_add(1, Ordering::SeqCst) + 1;
         let outcome = self.connection.execute(sql);
-        self.running.store(0, Ordering::SeqCst);
+        self.progress.completed.store(number, Ordering::SeqCst);
         outcome.map_err(|error| explain::not_understood(&self.shared.target, sql, &error))
     }
 
@@ -90,7 +112,7 @@ impl Session for MySqlSession {
             connection: self.connection.id(),
             socket: self.connection.second_handle(),
             shared: Arc::clone(&self.shared),
-            running: Arc::clone(&self.running),
+            progress: Arc::clone(&self.progress),
         })
     }
 }
@@ -105,16 +127,17 @@ struct MySqlCancel {
     connection: u32,
     socket: io::Result<Stream>,
     shared: Arc<Shared>,
-    running: Arc<AtomicU64>,
+    progress: Arc<Progress>,
 }
 
 impl Cancel for MySqlCancel {
     /// Asks the server to end the statement. If the server does not listen, the connection is ended from our side: a
     /// session never hangs longer than the server's silence takes to be noticed.
     fn cancel(&self) -> Result<(), EngineError> {
-        if self.running.load(Ordering::SeqCst) == 0 {
+        if !self.progress.is_executing() {
             return Ok(());
         }
+        self.progress.cancelled.store(self.progress.begun(), Ordering::SeqCst);
         let asked = self.shared.monitor.cancel(self.connection);
         match (&asked, &self.socket) {
             (Ok(()), _) => Ok(()),

@@ -60,7 +60,7 @@ pub(super) type Edges = BTreeMap<u32, Vec<Option<u32>>>;
 pub(super) struct InFlight {
     /// The connection.
     pub(super) thread: u32,
-    /// How many statements it has begun.
+    /// The number of what it executes.
     pub(super) statement: u64,
 }
 

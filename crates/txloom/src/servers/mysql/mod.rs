@@ -69,7 +69,7 @@ const SETTINGS: &[&str] = &[
     "--default-time-zone=+00:00",
     "--event-scheduler=OFF",
     "--lock-wait-timeout=31536000",
-    "--innodb-lock-wait-timeout=31536000",
+    "--innodb-lock-wait-timeout=100000000",
     "--innodb-stats-auto-recalc=OFF",
     // The length of the history tells when purge is done only if it is cut at once.
     "--loose-innodb-purge-rseg-truncate-frequency=1",
