@@ -155,6 +155,7 @@ impl MySqlEngine {
             target: target.to_string(),
             family,
             version,
+            settings: settings(&mut probe),
             dialect: &dialect::MySql,
             levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
             default_level: default_level(&mut probe),
@@ -205,10 +206,23 @@ fn family(connection: &mut Connection) -> &'static str {
 
 /// The level of a session that asks for none. The variable's name depends on product and version.
 fn default_level(connection: &mut Connection) -> LevelName {
-    let variables = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')";
-    let found = connection.execute(variables).ok();
-    let row = found.as_ref().and_then(|outcome| outcome.rows()?.rows.first());
-    LevelName::custom(row.map_or("repeatable read", |row| text(row, 1)))
+    let names = ["tx_isolation", "transaction_isolation"];
+    let found = names.iter().find_map(|name| global_variable(connection, name));
+    LevelName::custom(found.as_deref().unwrap_or("repeatable read"))
+}
+
+/// The settings that decide what levels are worth.
+fn settings(connection: &mut Connection) -> Vec<String> {
+    let names = ["innodb_snapshot_isolation"];
+    let setting = |name: &str| Some(format!("{name}={}", global_variable(connection, name)?));
+    names.map(setting).into_iter().flatten().collect()
+}
+
+/// A variable of the server; `None` if it has none of that name.
+fn global_variable(connection: &mut Connection, name: &str) -> Option<String> {
+    let outcome = connection.execute(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'")).ok()?;
+    let row = outcome.rows()?.rows.first()?;
+    Some(text(row, 1).to_string())
 }
 
 fn single_value(connection: &mut Connection, sql: &str) -> Option<String> {
