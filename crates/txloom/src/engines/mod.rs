@@ -27,7 +27,14 @@ pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
 
+use crate::servers::ServerOptions;
+
 /// Starts or reaches a target.
 pub fn open(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    (target.family.open)(target)
+    open_with(target, &ServerOptions::default())
+}
+
+/// Starts or reaches a target; if that starts a private server, with these options.
+pub fn open_with(target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
+    (target.family.open)(target, options)
 }

@@ -9,7 +9,6 @@ use super::postgres::PostgresEngine;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::target::Place;
 use super::target::Target;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 use crate::servers::ServerOptions;
 #[cfg(feature = "mysql")]
 use crate::servers::mysql::{self, PrivateMySql, Product};
@@ -32,7 +31,7 @@ pub struct Family {
     /// What of it is on this machine; empty if nothing is.
     pub(super) installed: fn() -> Vec<Installed>,
     /// Starts or reaches a target of the family.
-    pub(super) open: fn(&Target) -> Result<Box<dyn Engine>, EngineError>,
+    pub(super) open: fn(&Target, &ServerOptions) -> Result<Box<dyn Engine>, EngineError>,
 }
 
 /// One way to write a target of a family.
@@ -126,7 +125,7 @@ pub static FAMILIES: &[Family] = &[
         source: Source::Package(Product::MariaDb.package()),
         has_planted_bugs: false,
         installed: || installed_mysql(Product::MariaDb),
-        open: |target| open_mysql(Product::MariaDb, target),
+        open: |target, options| open_mysql(Product::MariaDb, target, options),
     },
     #[cfg(feature = "mysql")]
     Family {
@@ -144,7 +143,7 @@ pub static FAMILIES: &[Family] = &[
         source: Source::Package(Product::MySql.package()),
         has_planted_bugs: false,
         installed: || installed_mysql(Product::MySql),
-        open: |target| open_mysql(Product::MySql, target),
+        open: |target, options| open_mysql(Product::MySql, target, options),
     },
 ];
 
@@ -154,22 +153,22 @@ fn built_in(name: &str) -> Vec<Installed> {
 }
 
 #[cfg(feature = "sqlite")]
-fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+fn open_sqlite(target: &Target, _: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::sqlite::SqliteEngine::start(target.name())?))
 }
 
 #[cfg(feature = "sqlite")]
-fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+fn open_model(target: &Target, _: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
 
 #[cfg(feature = "postgres")]
-fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+fn open_postgres(target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
         Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivatePostgres::start(programs, ServerOptions::default());
+            let server = PrivatePostgres::start(programs, options.clone());
             PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
@@ -189,12 +188,12 @@ fn installed_postgres() -> Vec<Installed> {
 }
 
 #[cfg(feature = "mysql")]
-fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+fn open_mysql(product: Product, target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
         Place::Running(url) => MySqlEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivateMySql::start(product, programs, ServerOptions::default());
+            let server = PrivateMySql::start(product, programs, options.clone());
             MySqlEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };

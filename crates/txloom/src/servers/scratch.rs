@@ -30,6 +30,9 @@ const LOCK: &str = "lock";
 /// What the lock file says, so that a directory of somebody else's is never taken for ours.
 const SIGNATURE: &str = "txloom scratch directory\n";
 
+/// What it says instead when the directory was given to the user: no sweep takes it for ours any more.
+const KEPT: &str = "kept by txloom for its user\n";
+
 /// The longest directory that leaves room for `/txloom-PID-N/SOCKET` in the 107 bytes of a socket address.
 const BASE_LENGTH_MAX: usize = 60;
 
@@ -42,6 +45,7 @@ pub struct ScratchDir {
     path: PathBuf,
     /// Locked for as long as it is open.
     _lock: File,
+    kept: bool,
 }
 
 impl ScratchDir {
@@ -61,7 +65,7 @@ impl ScratchDir {
                 user.own(&unfinished)?;
             }
             match fs::rename(&unfinished, &path) {
-                Ok(()) => return Ok(ScratchDir { path, _lock: lock }),
+                Ok(()) => return Ok(ScratchDir { path, _lock: lock, kept: false }),
                 Err(error) => remove(&unfinished).and(match error.kind() {
                     // A process that had our number before us left this: the next sweep takes it.
                     io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -75,10 +79,20 @@ impl ScratchDir {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Gives the directory, and whatever lives in it, to the user: neither dropping this value nor any sweep removes it.
+    pub fn keep(&mut self) -> io::Result<()> {
+        fs::write(self.path.join(LOCK), KEPT)?;
+        self.kept = true;
+        Ok(())
+    }
 }
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Nobody is there to be told; what could not be removed now is removed by the next sweep.
         let _ = remove(&self.path);
     }
@@ -218,6 +232,16 @@ mod tests {
             assert!(sweep_in(base).is_empty());
             assert_eq!(fs::read_dir(base).unwrap().count(), 5);
         });
+    }
+
+    #[test]
+    fn what_was_kept_stays() {
+        let mut scratch = ScratchDir::create(None).unwrap();
+        let path = scratch.path().to_path_buf();
+        scratch.keep().unwrap();
+        drop(scratch);
+        assert!(!sweep_one(&path).unwrap());
+        fs::remove_dir_all(path).unwrap();
     }
 
     #[test]

@@ -153,6 +153,12 @@ impl PrivateMySql {
         "root"
     }
 
+    /// The command with which one looks inside.
+    pub fn client_command(&self) -> String {
+        let program = self.installation.product.family();
+        format!("{program} --no-defaults --user={} --socket={}", self.superuser(), self.socket().display())
+    }
+
     /// The programs that it runs.
     pub fn installation(&self) -> &Installation {
         &self.installation
@@ -234,7 +240,10 @@ impl PrivateMySql {
 impl Drop for PrivateMySql {
     /// At once: what it would still write is about to be removed.
     fn drop(&mut self) {
-        self.kill();
+        let kept = self.options.keep && self.scratch.keep().is_ok();
+        if !kept {
+            self.kill();
+        }
     }
 }
 
@@ -354,8 +363,19 @@ mod tests {
     }
 
     #[test]
+    fn a_kept_server_outlives_us() {
+        let server = start(ServerOptions { keep: true, ..ServerOptions::default() }).unwrap();
+        let (dir, socket) = (server.scratch.path().to_path_buf(), server.socket());
+        assert!(server.client_command().ends_with("/mysql.sock"));
+        drop(server);
+        assert!(greets(&socket));
+        assert!(process::kill_all_in(&dir));
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())] };
+        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())], keep: false };
         let error = start(options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code ") && error.contains("no-such-option"), "{error}");
     }

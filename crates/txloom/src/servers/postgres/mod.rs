@@ -215,7 +215,10 @@ impl PrivatePostgres {
 
 impl Drop for PrivatePostgres {
     fn drop(&mut self) {
-        self.stop();
+        let kept = self.options.keep && self.scratch.keep().is_ok();
+        if !kept {
+            self.stop();
+        }
     }
 }
 
@@ -347,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())] };
+        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], keep: false };
         let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }

@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// A server of the test's own, with extra settings.
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivatePostgres::start(&Programs::Newest, ServerOptions { extra }).unwrap()
+    PrivatePostgres::start(&Programs::Newest, ServerOptions { extra, keep: false }).unwrap()
 }
 
 /// The engine that tests share.
