@@ -19,7 +19,7 @@ use txloom_core::trace::compare::transcript;
 
 use crate::date;
 
-const TARGETS: &[&str] = &["sqlite", "model", "postgres"];
+const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
 
@@ -79,10 +79,12 @@ fn soak_target(target: &str, rounds: usize) -> Result<Line> {
 
 /// Cases for one dialect only are named after it.
 fn fits(case: &CorpusCase, target: &str) -> bool {
-    match target {
-        "postgres" => !case.path.ends_with("-sqlite.sql"),
-        _ => !case.path.ends_with("-postgres.sql"),
-    }
+    let dialect = match target {
+        "postgres" => "postgres",
+        "mariadb" => "mysql",
+        _ => "sqlite",
+    };
+    txloom::contract::is_for(case, dialect)
 }
 
 fn run_case(

@@ -31,8 +31,11 @@ pub struct Family {
     /// What of it is on this machine; empty if nothing is.
     pub(super) installed: fn() -> Vec<Installed>,
     /// Starts or reaches a target of the family.
-    pub(super) open: fn(&Target, &ServerOptions) -> Result<Box<dyn Engine>, EngineError>,
+    pub(super) open: Open,
 }
+
+/// Starts or reaches a target; private servers are started with these options.
+pub(super) type Open = fn(&Target, &ServerOptions) -> Result<Box<dyn Engine>, EngineError>;
 
 /// One way to write a target of a family.
 #[derive(Debug, Clone, Copy)]

@@ -122,7 +122,7 @@ impl Lock {
             return false;
         }
         // And an insert into a gap does not wait for a lock of the record alone, nor for another insert.
-        !(self.gap && held.record) && !held.insert_intention
+        !(held.insert_intention || self.gap && held.record)
     }
 }
 
@@ -230,7 +230,8 @@ mod tests {
                 "---TRANSACTION 9{thread}, ACTIVE 0 sec\n{state} lock struct(s), heap size 1128, 1 row lock(s)\n\
                  MariaDB thread id {thread}, OS thread handle 1, query id 4\nupdate t set v = 1\n\
                  TABLE LOCK table `d`.`t` trx id 9{thread} lock mode IX\n\
-                 RECORD LOCKS space id 5 page no 3 n bits 320 index PRIMARY of table `d`.`t` trx id 9{thread} lock_mode {mode}\n\
+                 RECORD LOCKS space id 5 page no 3 n bits 320 index PRIMARY of table `d`.`t` trx id 9{thread} \
+                 lock_mode {mode}\n\
                  Record lock, heap no {heap} PHYSICAL RECORD: n_fields 4; compact format; info bits 0\n 0: len 4;\n\n"
             );
         }

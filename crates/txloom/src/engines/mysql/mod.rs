@@ -7,9 +7,10 @@
 //!   session threads   ── one connection each
 //! ```
 //!
-//! In reading order: [`stream`], [`packet`], [`auth`] with [`rsa`], [`connection`], [`answer`], [`types`] and [`classify`]
-//! speak the protocol; [`session`] holds the connections of a case; [`monitor`], [`innodb`], [`metadata`] and [`waits`] watch
-//! them; [`reach`], [`layout`], [`reset`] and [`snapshot`] begin and end a case; [`url`] and [`explain`] are for people.
+//! In reading order: `stream`, `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
+//! speak the protocol; `session` holds the connections of a case; `monitor`, `innodb`, `metadata` and `waits`
+//! watch them; `reach`, `layout`, `reset` and `snapshot` begin and end a case; `url` and `explain` are for
+//! people.
 //!
 //! # Quiet InnoDB
 //!
@@ -103,7 +104,7 @@ pub struct MySqlEngine {
 /// Where the cases run.
 enum Home {
     /// A server of our own.
-    Private(PrivateMySql),
+    Private(Box<PrivateMySql>),
     /// A database of our own.
     Borrowed,
 }
@@ -124,7 +125,7 @@ impl MySqlEngine {
             database: None,
             patience: None,
         };
-        MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(server))
+        MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(Box::new(server)))
     }
 
     /// The engine of a running server, `mysql://user:password@host:port/?…`. It creates a database of its own, works
