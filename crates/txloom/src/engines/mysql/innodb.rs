@@ -19,11 +19,16 @@
 //!   Record lock, heap no 2 PHYSICAL RECORD: …                            which thread 205 holds
 //! ```
 //!
+//! A lock that was granted to somebody *after* we began to wait is not waited for: inserts let later gap locks pass. The
+//! text does not tell what came first; who asks again and again can tell ([`Queues`]).
+//!
 //! **Limits.** The text shows ten locks per transaction. Who waits for the eleventh is still seen to wait, but not for
 //! whom; the same holds on servers that are not ours, where the locks are usually not listed at all.
 
+use std::collections::BTreeMap;
+
 /// A transaction that waits for a lock.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowWait {
     /// The connection that waits.
     pub(super) thread: u32,
@@ -31,6 +36,29 @@ pub(super) struct RowWait {
     pub(super) holders: Vec<Option<u32>>,
     /// Whether it waits for a record; otherwise for a whole table.
     pub(super) for_record: bool,
+    /// What it waits for, as the text describes it.
+    pub(super) place: String,
+}
+
+/// Remembers for whom each connection was first seen waiting: whoever turns up later got his lock later.
+#[derive(Debug, Default)]
+pub(super) struct Queues(BTreeMap<u32, (u64, RowWait)>);
+
+impl Queues {
+    /// Removes those who came later. `statement` numbers what a connection executes: another statement is another wait.
+    pub(super) fn keep_first(&mut self, waits: &mut [RowWait], statement: impl Fn(u32) -> u64) {
+        let mut now = BTreeMap::new();
+        for wait in waits {
+            let number = statement(wait.thread);
+            let first = self.0.remove(&wait.thread).filter(|(n, first)| *n == number && first.place == wait.place);
+            if let Some((_, first)) = first {
+                let (still, later): (Vec<_>, Vec<_>) = wait.holders.iter().partition(|h| first.holders.contains(h));
+                wait.holders = if still.is_empty() { later } else { still };
+            }
+            now.insert(wait.thread, (number, wait.clone()));
+        }
+        self.0 = now;
+    }
 }
 
 /// A transaction of the text.
@@ -87,7 +115,8 @@ pub(super) fn waits(text: &str) -> Vec<RowWait> {
         let lock = waiter.locks.iter().find(|lock| lock.waiting);
         let for_record = lock.is_none_or(|lock| matches!(lock.place, Place::Records { .. }));
         let holders = lock.map_or(Vec::new(), |lock| holders(&transactions, waiter, lock));
-        waiter.thread.filter(|_| waiter.is_waiting).map(|thread| RowWait { thread, holders, for_record })
+        let place = lock.map_or(String::new(), |lock| format!("{:?}", lock.place));
+        waiter.thread.filter(|_| waiter.is_waiting).map(|thread| RowWait { thread, holders, for_record, place })
     };
     transactions.iter().filter_map(wait).collect()
 }
@@ -305,19 +334,40 @@ mod tests {
         check(&["3: S only wait @2 20", "2: X only wait @2 10", "1: S only @2"], &[(3, &[]), (2, &[1])]);
     }
 
+    fn wait(thread: u32, holders: &[Option<u32>], for_record: bool, place: &str) -> RowWait {
+        RowWait { thread, holders: holders.to_vec(), for_record, place: place.to_string() }
+    }
+
+    #[test]
+    fn who_got_a_lock_later_is_not_waited_for() {
+        let mut queues = Queues::default();
+        let mut check = |statement: u64, place: &str, holders: &[Option<u32>], expect: &[Option<u32>]| {
+            let mut waits = [wait(7, holders, true, place)];
+            queues.keep_first(&mut waits, |_| statement);
+            assert_eq!(waits[0].holders, expect, "{statement} {place} {holders:?}");
+        };
+        let (one, two, both) = ([Some(1)], [Some(2)], [Some(1), Some(2)]);
+        check(1, "x", &one, &one);
+        check(1, "x", &both, &one);
+        check(1, "x", &two, &two);
+        check(1, "y", &both, &both);
+        check(1, "y", &one, &one);
+        check(2, "y", &both, &both);
+    }
+
     #[test]
     fn tables_are_locked_too() {
         let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s), h\n\
                     MySQL thread id 7, OS thread handle 1\nTABLE LOCK table `d`.`t` trx id 8 lock mode AUTO-INC waiting\n\
                     ---TRANSACTION 6, ACTIVE 0 sec\nTABLE LOCK table `d`.`t` trx id 6 lock mode AUTO-INC\n";
-        assert_eq!(waits(text), [RowWait { thread: 7, holders: vec![None], for_record: false }]);
+        assert_eq!(waits(text), [wait(7, &[None], false, "Table(\"`d`.`t`\")")]);
     }
 
     #[test]
     fn a_text_without_locks_still_tells_who_waits() {
         let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s), h\n\
                     MySQL thread id 7, OS thread handle 1\n---TRANSACTION 421, not started\n0 lock struct(s), h\n";
-        assert_eq!(waits(text), [RowWait { thread: 7, holders: vec![], for_record: true }]);
+        assert_eq!(waits(text), [wait(7, &[], true, "")]);
         assert_eq!(waits(""), []);
     }
 

@@ -25,6 +25,9 @@ pub(super) const IS_KEPT: &str = "SELECT 1 FROM performance_schema.setup_instrum
 pub(super) struct MetadataWait {
     pub(super) thread: u32,
     pub(super) holders: Vec<u32>,
+    /// False if the holders can be in the way only if they have upgraded their locks: the table lists such a lock as what
+    /// it was before. If nobody else is, the waiter may as well be about to go on.
+    pub(super) certain: bool,
 }
 
 struct Lock<'a> {
@@ -39,20 +42,24 @@ pub(super) fn waits(rows: &[Row]) -> Vec<MetadataWait> {
     let locks: Vec<Lock<'_>> = rows.iter().filter_map(Lock::read).collect();
     let pending = locks.iter().filter(|lock| lock.status == "PENDING");
     let wait = |lock: &Lock<'_>| {
-        let holders = holders(&locks, lock);
-        (!holders.is_empty()).then_some(MetadataWait { thread: lock.thread, holders })
+        let contesting = holders(&locks, lock, |other| conflict(lock.mode, other.mode));
+        let certain = !contesting.is_empty();
+        let upgraded = || holders(&locks, lock, |other| UPGRADABLE.contains(&other.mode));
+        let holders = if certain { contesting } else { upgraded() };
+        (!holders.is_empty()).then_some(MetadataWait { thread: lock.thread, holders, certain })
     };
     pending.filter_map(wait).collect()
 }
 
-/// Who has a conflicting lock; if nobody does, who waits for one, and so stands before us in the queue.
-fn holders(locks: &[Lock<'_>], wanted: &Lock<'_>) -> Vec<u32> {
+/// The modes that a schema change begins with, and may turn into an exclusive one.
+const UPGRADABLE: &[&str] = &["SHARED_UPGRADABLE", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"];
+
+/// Who has a lock that is in the way; if nobody does, who waits for one, and so stands before us in the queue.
+fn holders(locks: &[Lock<'_>], wanted: &Lock<'_>, is_in_the_way: impl Fn(&Lock<'_>) -> bool) -> Vec<u32> {
     let with_status = |status: &str| -> Vec<u32> {
         let others = locks.iter().filter(|lock| lock.thread != wanted.thread && lock.object == wanted.object);
-        let mut threads: Vec<u32> = others
-            .filter(|lock| lock.status == status && conflict(wanted.mode, lock.mode))
-            .map(|lock| lock.thread)
-            .collect();
+        let mut threads: Vec<u32> =
+            others.filter(|lock| lock.status == status && is_in_the_way(lock)).map(|lock| lock.thread).collect();
         threads.sort_unstable();
         threads.dedup();
         threads
@@ -105,7 +112,8 @@ mod tests {
             cells.iter().map(|cell| Some(cell.as_bytes().to_vec())).collect()
         };
         let rows: Vec<Row> = locks.iter().map(row).collect();
-        let found: Vec<(u32, Vec<u32>)> = waits(&rows).into_iter().map(|wait| (wait.thread, wait.holders)).collect();
+        let certain = waits(&rows).into_iter().filter(|wait| wait.certain);
+        let found: Vec<(u32, Vec<u32>)> = certain.map(|wait| (wait.thread, wait.holders)).collect();
         let expect: Vec<(u32, Vec<u32>)> = expect.iter().map(|(waiter, holders)| (*waiter, holders.to_vec())).collect();
         assert_eq!(found, expect, "{locks:?}");
     }
@@ -128,6 +136,16 @@ mod tests {
     fn a_lock_that_nobody_contests_is_about_to_be_granted() {
         check(&["2 TABLE t EXCLUSIVE PENDING", "2 TABLE t SHARED_UPGRADABLE GRANTED"], &[]);
         check(&["2 TABLE t SHARED_READ PENDING", "1 TABLE t SHARED_WRITE GRANTED"], &[]);
+    }
+
+    #[test]
+    fn a_schema_change_may_have_more_than_the_table_says() {
+        let row = |thread: &str, mode: &str, status: &str| -> Row {
+            let cells = [thread, "TABLE", "d", "t", mode, status];
+            cells.iter().map(|cell| Some(cell.as_bytes().to_vec())).collect()
+        };
+        let rows = [row("1", "SHARED_UPGRADABLE", "GRANTED"), row("2", "SHARED_WRITE", "PENDING")];
+        assert_eq!(waits(&rows), [MetadataWait { thread: 2, holders: vec![1], certain: false }]);
     }
 
     #[test]

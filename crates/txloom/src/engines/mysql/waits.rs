@@ -35,7 +35,11 @@ use super::monitor::{AskError, Monitor};
 use super::{innodb, metadata};
 
 /// How long a state of a process must have lasted to be believed.
-const STATE_LASTS: Duration = Duration::from_millis(20);
+const STATE_LASTS: Duration = Duration::from_millis(50);
+
+/// The same, if the table of metadata locks should have told but does not: a lock that was upgraded is listed as what it was
+/// before.
+const UNEXPLAINED_LASTS: Duration = Duration::from_millis(250);
 
 /// After which time a statement is believed to wait, on servers that do not tell.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -80,6 +84,7 @@ enum RowLocks {
 pub(super) struct Watch {
     rows: RowLocks,
     metadata: bool,
+    queues: innodb::Queues,
     /// Since when a connection has been in a state, or executing a statement.
     since: BTreeMap<u32, (String, Instant)>,
 }
@@ -109,38 +114,44 @@ impl Watch {
         } else {
             RowLocks::Unknown
         };
-        Ok(Watch { rows, metadata: answers(metadata::IS_KEPT)?, since: BTreeMap::new() })
+        let metadata = answers(metadata::IS_KEPT)?;
+        Ok(Watch { rows, metadata, queues: innodb::Queues::default(), since: BTreeMap::new() })
     }
 
     /// Nothing has been seen yet.
     pub(super) fn forget(&mut self) {
+        self.queues = innodb::Queues::default();
         self.since.clear();
     }
 
     /// Who of these waits for whom, and where that is known from.
     pub(super) fn ask(&mut self, monitor: &Monitor, in_flight: &[InFlight]) -> Result<(Edges, &'static str), AskError> {
         let mut evidence = Evidence::default();
-        let mut edges = self.row_waits(monitor)?;
+        let mut edges = self.row_waits(monitor, in_flight)?;
         edges.retain(|thread, _| in_flight.iter().any(|one| one.thread == *thread));
         evidence.rows = !edges.is_empty();
+        let mut uncertain = BTreeMap::new();
         if self.metadata && edges.len() < in_flight.len() {
             for wait in metadata::waits(&last_rows(monitor.ask(metadata::QUESTION)?)) {
-                if in_flight.iter().any(|one| one.thread == wait.thread) {
+                let holders = wait.holders.into_iter().map(Some).collect();
+                if !wait.certain {
+                    uncertain.insert(wait.thread, holders);
+                } else if in_flight.iter().any(|one| one.thread == wait.thread) {
                     evidence.metadata = true;
-                    edges.insert(wait.thread, wait.holders.into_iter().map(Some).collect());
+                    edges.insert(wait.thread, holders);
                 }
             }
         }
         if edges.len() < in_flight.len() {
             for thread in self.lasting(monitor, in_flight, &edges)? {
                 evidence.lasting = true;
-                edges.insert(thread, Vec::new());
+                edges.insert(thread, uncertain.remove(&thread).unwrap_or_default());
             }
         }
         Ok((edges, self.source(&evidence)))
     }
 
-    fn row_waits(&self, monitor: &Monitor) -> Result<Edges, AskError> {
+    fn row_waits(&mut self, monitor: &Monitor, in_flight: &[InFlight]) -> Result<Edges, AskError> {
         match self.rows {
             RowLocks::Unknown => Ok(Edges::new()),
             RowLocks::DataLockWaits => {
@@ -152,7 +163,10 @@ impl Watch {
             }
             RowLocks::Status { counted } => {
                 let results = monitor.ask(if counted { STATUS_AND_COUNTER } else { STATUS })?;
-                let waits = innodb::waits(results.first().and_then(|r| r.rows.first()).map_or("", |row| text(row, 2)));
+                let status = results.first().and_then(|result| result.rows.first()).map_or("", |row| text(row, 2));
+                let mut waits = innodb::waits(status);
+                let number = |thread| in_flight.iter().find(|one| one.thread == thread).map_or(0, |one| one.statement);
+                self.queues.keep_first(&mut waits, number);
                 let certain = results.get(1).and_then(|result| result.rows.first()).map(|row| text(row, 1).parse());
                 let checked = waits.iter().filter(|wait| wait.for_record).count();
                 let believed = !counted || matches!(certain, Some(Ok(count)) if checked <= count);
@@ -168,11 +182,13 @@ impl Watch {
         let mut seen = BTreeMap::new();
         for one in in_flight.iter().filter(|one| !known.contains_key(&one.thread)) {
             let row = states.iter().find(|row| text(row, 0) == one.thread.to_string());
-            let state = row.map(|row| text(row, 6)).filter(|state| self.is_waiting(state));
-            let limit = if state.is_some() { STATE_LASTS } else { PATIENCE };
-            if state.is_none() && self.rows != RowLocks::Unknown {
-                continue;
-            }
+            let state = row.map(|row| text(row, 6)).filter(|state| is_waiting(state));
+            let limit = match state {
+                Some(state) if self.metadata && !is_of_tables(state) => UNEXPLAINED_LASTS,
+                Some(_) => STATE_LASTS,
+                None if self.rows == RowLocks::Unknown => PATIENCE,
+                None => continue,
+            };
             let what = format!("{} {}", one.statement, state.unwrap_or_default());
             let since = self.since.get(&one.thread).filter(|(before, _)| *before == what).map(|(_, since)| *since);
             seen.insert(one.thread, (what, since.unwrap_or_else(Instant::now), limit));
@@ -181,15 +197,6 @@ impl Watch {
         let lasting = lasting.collect();
         self.since = seen.into_iter().map(|(thread, (what, since, _))| (thread, (what, since))).collect();
         Ok(lasting)
-    }
-
-    /// Whether a state of a process means that it waits for a lock that is read nowhere else.
-    fn is_waiting(&self, state: &str) -> bool {
-        match state {
-            "Waiting for table level lock" | "Waiting for table flush" => true,
-            "User lock" => !self.metadata,
-            other => !self.metadata && other.starts_with("Waiting for ") && other.ends_with(" lock"),
-        }
     }
 
     fn source(&self, evidence: &Evidence) -> &'static str {
@@ -206,6 +213,16 @@ impl Watch {
             _ => rows,
         }
     }
+}
+
+/// Whether a state of a process means that it waits for a lock.
+fn is_waiting(state: &str) -> bool {
+    is_of_tables(state) || state == "User lock" || (state.starts_with("Waiting for ") && state.ends_with(" lock"))
+}
+
+/// Whether it is a lock of a table as a whole: these are told nowhere else.
+fn is_of_tables(state: &str) -> bool {
+    ["Waiting for table level lock", "Waiting for table flush"].contains(&state)
 }
 
 fn last_rows(results: Vec<StatementResult>) -> Vec<Row> {
@@ -256,13 +273,12 @@ mod tests {
     }
 
     #[test]
-    fn only_states_that_nothing_else_tells_are_looked_at() {
-        let watch = |metadata| Watch { rows: RowLocks::DataLockWaits, metadata, since: BTreeMap::new() };
-        assert!(watch(true).is_waiting("Waiting for table level lock"));
-        assert!(!watch(true).is_waiting("Waiting for table metadata lock"));
-        assert!(watch(false).is_waiting("Waiting for table metadata lock"));
-        assert!(watch(false).is_waiting("User lock"));
-        assert!(!watch(false).is_waiting("Waiting on empty queue"));
-        assert!(!watch(false).is_waiting("Updating"));
+    fn states_that_mean_waiting_are_known() {
+        for state in ["Waiting for table level lock", "Waiting for table metadata lock", "User lock"] {
+            assert!(is_waiting(state), "{state}");
+        }
+        for state in ["Waiting on empty queue", "Updating", "", "Waiting for tables"] {
+            assert!(!is_waiting(state), "{state}");
+        }
     }
 }
