@@ -67,17 +67,21 @@ impl Spares {
     }
 
     /// A connection at that level which nobody has used: a spare, if there is one or one is being opened, or else
-    /// a new one. Has the next one opened.
+    /// a new one. Has the next one opened; and one more if this one had been meant for the next case.
     pub(super) fn take(&self, level: &Level) -> Result<Connection, ConnectError> {
         let mut state = self.shared.lock();
+        let mut early = false;
         let found = loop {
             match state.ready.iter().position(|(have, _)| have == level) {
                 Some(at) => break Some(state.ready.remove(at).1),
-                None if state.wanted.contains(level) && self.thread.is_some() => state = self.shared.wait(state),
+                None if state.wanted.contains(level) && self.thread.is_some() => {
+                    early = true;
+                    state = self.shared.wait(state);
+                }
                 None => break None,
             }
         };
-        state.wanted.push_back(level.clone());
+        state.wanted.extend(std::iter::repeat_n(level.clone(), if early { 2 } else { 1 }));
         drop(state);
         self.shared.changed.notify_all();
         match found {
