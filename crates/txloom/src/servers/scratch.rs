@@ -49,6 +49,7 @@ impl ScratchDir {
     pub fn create(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = base_dir();
+        let base = if user.is_some() && !is_open_to_all(&base) { PathBuf::from("/tmp") } else { base };
         loop {
             let name = format!("txloom-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             let (path, unfinished) = (base.join(&name), base.join(format!("{name}.new")));
@@ -90,6 +91,11 @@ fn base_dir() -> PathBuf {
     if base.as_os_str().len() <= BASE_LENGTH_MAX { base } else { PathBuf::from("/tmp") }
 }
 
+/// Whether another user can reach what is in a directory.
+fn is_open_to_all(dir: &Path) -> bool {
+    dir.ancestors().all(|ancestor| fs::metadata(ancestor).is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
+}
+
 fn new_lock(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     file.write_all(SIGNATURE.as_bytes())?;
@@ -117,7 +123,9 @@ fn remove(dir: &Path) -> io::Result<()> {
 /// Ends the servers and removes the directories that killed owners left. Whatever cannot be inspected (another user's
 /// directory, say) is left alone. Returns the directories that were removed.
 pub fn sweep() -> Vec<PathBuf> {
-    sweep_in(&base_dir())
+    let base = base_dir();
+    let elsewhere = (base != Path::new("/tmp")).then(|| sweep_in(Path::new("/tmp")));
+    sweep_in(&base).into_iter().chain(elsewhere.into_iter().flatten()).collect()
 }
 
 /// [`sweep`], in a given directory.

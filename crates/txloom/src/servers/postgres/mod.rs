@@ -58,8 +58,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("dynamic_shared_memory_type", "mmap"),
     // The kernel survives the server, so what was written is not lost by killing it.
     ("fsync", "off"),
+    // A long hunt must not fill the disk with its log of changes.
+    ("max_wal_size", "256MB"),
     ("autovacuum", "off"),
-    ("jit", "off"),
     ("deadlock_timeout", "1ms"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
@@ -69,6 +70,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("log_min_error_statement", "panic"),
     ("log_checkpoints", "off"),
 ];
+
+/// The settings that older servers do not know: since which major version, name, value.
+const NEWER_SETTINGS: &[(u32, &str, &str)] = &[(11, "jit", "off")];
 
 /// A running server that nobody else uses. Dropping it stops it and removes its directory.
 #[derive(Debug)]
@@ -143,8 +147,12 @@ impl PrivatePostgres {
         if self.crash.is_none() {
             let postmaster = self.process.id();
             let lines = self.log.new_lines().unwrap_or_default();
-            let how = lines.iter().find_map(|line| crash_in(line, postmaster));
-            self.crash = how.map(|how| Death { how: how.to_string(), log: log::last_lines(&self.log_path()) });
+            self.crash = lines.iter().enumerate().find_map(|(at, line)| {
+                let how = crash_in(line, postmaster)?.to_string();
+                // What led to the crash, and what it led to: every other backend has its last words.
+                let from = at.saturating_sub(log::REPORT_LINES / 3);
+                Some(Death { how, log: lines[from..].iter().take(log::REPORT_LINES).cloned().collect() })
+            });
         }
         self.crash.clone()
     }
@@ -253,8 +261,10 @@ fn launch(
     let program = installation.bin.join("postgres");
     let mut command = process::command(&program, user, scratch.path());
     command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
+    let major = major_version(&data_dir(scratch));
+    let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in SETTINGS.iter().copied().chain(extra) {
+    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(extra) {
         command.arg("-c").arg(OsString::from(format!("{name}={value}")));
     }
     let log = log_path(scratch);
@@ -264,6 +274,11 @@ fn launch(
         Ok((ServerProcess::spawn(command, &log)?, reader))
     };
     start().map_err(failed(format_args!("start {}", program.display())))
+}
+
+/// The version that made a data directory; 0 if it does not say.
+fn major_version(data: &Path) -> u32 {
+    fs::read_to_string(data.join("PG_VERSION")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The pid file holds the process number in its first line and the status in its eighth.
