@@ -48,6 +48,9 @@ pub enum Command {
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),
+    /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
+    #[command(after_help = LEVELS_EXAMPLES)]
+    Levels(LevelsArgs),
     /// Tell which databases can be started here, and which package brings the others
     Doctor(DoctorArgs),
 }
@@ -95,6 +98,26 @@ pub struct RunArgs {
     pub out: Option<PathBuf>,
 }
 
+/// The flags of `levels`.
+#[derive(Debug, Default, clap::Args)]
+pub struct LevelsArgs {
+    /// The databases [default: sqlite]
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// The same, as every command takes it
+    #[arg(long, value_name = "TARGET", num_args = 1..)]
+    pub on: Vec<String>,
+    /// Only this level; may be repeated
+    #[arg(long)]
+    pub level: Vec<String>,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: TableFormat,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
 /// The flags of `doctor`.
 #[derive(Debug, Default, clap::Args)]
 pub struct DoctorArgs {
@@ -128,6 +151,18 @@ pub enum Format {
     Json,
 }
 
+/// The form of a report that is a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum TableFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For documents and issues
+    Markdown,
+    /// For programs; versioned
+    Json,
+}
+
 /// What to do when the next step's session waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum PolicyName {
@@ -142,6 +177,12 @@ const HUNT_EXAMPLES: &str = "\
 Examples:
   txloom hunt                      nothing to prepare: it takes a second
   txloom hunt -o lost-update.sql   keep the case, to run it yourself";
+
+const LEVELS_EXAMPLES: &str = "\
+Examples:
+  txloom levels postgres                       all levels of a private PostgreSQL
+  txloom levels sqlite model --format markdown
+  txloom levels postgres --level repeatable-read";
 
 fn run_help() -> String {
     let mut text = "\

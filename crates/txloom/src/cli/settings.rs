@@ -67,7 +67,7 @@ impl RunSettings {
         let settings = RunSettings {
             cases,
             targets,
-            level: args.level.as_deref().map(parse_level).transpose()?,
+            level: args.level.as_deref().map(level).transpose()?,
             record: args.record,
             twice: args.twice,
             policy: match args.policy {
@@ -103,27 +103,30 @@ pub fn is_stdin(path: &std::path::Path) -> bool {
 /// `--on` takes several targets, so that it also swallows a case that follows them: `--on sqlite case.sql`. What is no
 /// target but reads like a file is given back.
 fn targets_and_strays(texts: &[String]) -> Result<(Vec<Target>, Vec<PathBuf>), Failure> {
+    let is_file = |text: &str| text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists();
+    let is_stray = |text: &&String| Target::parse(text).is_err() && is_file(text);
+    let (strays, named): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_stray);
+    Ok((targets(named)?, strays.into_iter().map(PathBuf::from).collect()))
+}
+
+/// The targets of a command that takes no files; the default target if none is named.
+pub fn targets<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
-    let mut strays = Vec::new();
     for text in texts {
-        match Target::parse(text) {
-            Ok(target) if targets.iter().any(|other| other.name() == target.name()) => {
-                return Err(Failure::bad_input(format!("the target {target} is named twice")));
-            }
-            Ok(target) => targets.push(target),
-            Err(_) if text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists() => {
-                strays.push(PathBuf::from(text));
-            }
-            Err(error) => return Err(Failure::bad_input(error)),
+        let target = Target::parse(text).map_err(Failure::bad_input)?;
+        if targets.iter().any(|other| other.name() == target.name()) {
+            return Err(Failure::bad_input(format!("the target {target} is named twice")));
         }
+        targets.push(target);
     }
     if targets.is_empty() {
         targets.push(Target::parse(DEFAULT_TARGET).map_err(Failure::bad_input)?);
     }
-    Ok((targets, strays))
+    Ok(targets)
 }
 
-fn parse_level(text: &str) -> Result<LevelName, Failure> {
+/// Reads the name of an isolation level.
+pub fn level(text: &str) -> Result<LevelName, Failure> {
     LevelName::parse(text).ok_or_else(|| {
         let known = KNOWN_LEVELS.join(", ");
         let near = hint(&LevelName::custom(text).to_string(), KNOWN_LEVELS.iter().copied());

@@ -156,3 +156,21 @@ fn every_command_explains_itself() {
         assert_eq!(output(&[]).code, 2);
     });
 }
+
+#[test]
+fn levels_tells_what_each_level_does_about_each_anomaly() {
+    limited(|| {
+        let levels = output(&["levels", "postgres", "--format", "markdown"]);
+        assert_eq!(levels.code, 0, "{}", levels.stderr);
+        for line in [
+            "| P4 (lost update) | **allowed** | **allowed** | refused b | refused b |",
+            "| G2-item (write skew) | **allowed** | **allowed** | **allowed** | refused b |",
+            "| G0 (dirty write) | waits b | waits b | refused b | refused b |",
+        ] {
+            assert!(levels.stdout.contains(line), "no {line} in\n{}", levels.stdout);
+        }
+        assert!(!levels.stdout.contains('!'), "nothing contradicts the table of guarantees:\n{}", levels.stdout);
+        assert_eq!(output(&["levels", "sqlite", "--level", "read-committed"]).code, 2);
+        assert_eq!(output(&["levels", "model", "--level", "snapshot", "--format", "json"]).code, 0);
+    });
+}
