@@ -54,7 +54,7 @@ pub const CONTRACT: &[CorpusCase] = corpus_files![
     "contract/deadlock-of-three.sql",
     "contract/errors.sql",
     "contract/failed-transaction.sql",
-    "contract/queue-of-waiters.sql",
+    "contract/chain-of-waits.sql",
     "contract/savepoints.sql",
     "contract/still-blocked-at-the-end.sql",
     "contract/values.sql",
