@@ -10,10 +10,10 @@
 //!   sweep:   lock file is ours and free → is it still the same file? → end the directory's processes → remove
 //! ```
 //!
-//! The first rename is what makes a directory visible, and by then it is locked: a sweeper can never mistake a directory
-//! that is being made for one that was left. Two sweepers cannot both have the lock; one that got the lock of a file
-//! which the other one has removed meanwhile sees that the path names another file, or none, and goes on. The second
-//! rename marks a directory that nobody needs, so that who is killed while removing it is swept up after, too.
+//! The first rename is what makes a directory visible, and by then it is locked: a sweeper can never mistake a
+//! directory that is being made for one that was left. Two sweepers cannot both have the lock; one that got the lock of
+//! a file which the other one has removed meanwhile sees that the path names another file, or none, and goes on. The
+//! second rename marks a directory that nobody needs, so that who is killed while removing it is swept up after, too.
 //!
 //! The temporary directory is everybody's, and we may be root. So a directory counts as ours only by a lock file that
 //! belongs to *us* and is no link; names inside a directory are never followed when it is removed; and processes are

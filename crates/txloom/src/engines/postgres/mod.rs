@@ -8,8 +8,8 @@
 //! ```
 //!
 //! In reading order: `stream`, `auth`, `connection`, `answer` and `classify` speak the protocol; `session` and `spares`
-//! hold the connections of a case; `monitor`, `types` and `waits` watch them; `reset` and `snapshot` are what their names
-//! say; `url`, `explain` and `borrowed` are for servers that are not ours; `engine` puts it together.
+//! hold the connections of a case; `monitor`, `types` and `waits` watch them; `reset` and `snapshot` are what their
+//! names say; `url`, `explain` and `borrowed` are for servers that are not ours; `engine` puts it together.
 //!
 //! **What is ours.** On a private server everything is. On any other, one database `txloom_…` that we create and drop,
 //! and our own connections: no global setting, no role, no other database is touched.
