@@ -6,19 +6,29 @@
 //!
 //! ```text
 //!   create:  mkdir txloom-PID-N.new → lock file, locked → rename to txloom-PID-N
-//!   sweep:   open lock → try_lock → is it still the same file? → end its processes → remove, lock file last
+//!   remove:  rename to txloom-PID-N.gone → remove what is in it
+//!   sweep:   lock file is ours and free → is it still the same file? → end the directory's processes → remove
 //! ```
 //!
-//! The rename is what makes a directory visible, and by then it is locked: a sweeper can never mistake a directory that
-//! is being made for one that was left. Two sweepers cannot both have the lock; one that got the lock of a file which
-//! the other one has removed meanwhile sees that the path names another file, or none, and goes on.
+//! The first rename is what makes a directory visible, and by then it is locked: a sweeper can never mistake a
+//! directory that is being made for one that was left. Two sweepers cannot both have the lock; one that got the lock of
+//! a file which the other one has removed meanwhile sees that the path names another file, or none, and goes on. The
+//! second rename marks a directory that nobody needs, so that who is killed while removing it is swept up after, too.
+//!
+//! The temporary directory is everybody's, and we may be root. So a directory counts as ours only by a lock file that
+//! belongs to *us* and is no link; names inside a directory are never followed when it is removed; and processes are
+//! found by the directory's name, not by what somebody may have put in its place.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
 
 use super::postgres;
 use super::process;
@@ -50,6 +60,8 @@ impl ScratchDir {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = base_dir();
         let base = if user.is_some() && !is_open_to_all(&base) { PathBuf::from("/tmp") } else { base };
+        // Processes are recognised by their working directory, which the system tells without links.
+        let base = base.canonicalize()?;
         loop {
             let name = format!("txloom-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             let (path, unfinished) = (base.join(&name), base.join(format!("{name}.new")));
@@ -103,21 +115,11 @@ fn new_lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the directory with all that is in it; the lock file goes last, so that who is killed here is swept up after.
+/// Removes the directory with all that is in it.
 fn remove(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        if entry.file_name() == LOCK {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    fs::remove_file(dir.join(LOCK))?;
-    fs::remove_dir(dir)
+    let gone = dir.with_extension("gone");
+    fs::rename(dir, &gone)?;
+    fs::remove_dir_all(&gone)
 }
 
 /// Ends the servers and removes the directories that killed owners left. Whatever cannot be inspected (another user's
@@ -130,34 +132,36 @@ pub fn sweep() -> Vec<PathBuf> {
 
 /// [`sweep`], in a given directory.
 pub(crate) fn sweep_in(base: &Path) -> Vec<PathBuf> {
+    let Ok(base) = base.canonicalize() else { return Vec::new() };
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_scratch_name));
     names.map(|entry| entry.path()).filter(|path| sweep_one(path).unwrap_or(false)).collect()
 }
 
-/// `txloom-PID-N` or `txloom-PID-N.new`, and nothing else that happens to begin with our name.
+/// `txloom-PID-N`, also with `.new` or `.gone`, and nothing else that happens to begin with our name.
 fn is_scratch_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = name.strip_suffix(".new").or_else(|| name.strip_suffix(".gone")).unwrap_or(name);
     name.strip_prefix("txloom-")
-        .and_then(|rest| rest.strip_suffix(".new").unwrap_or(rest).split_once('-'))
+        .and_then(|rest| rest.split_once('-'))
         .is_some_and(|(pid, count)| is_number(pid) && is_number(count))
 }
 
 /// Removes one directory if its owner is gone; says whether it did.
 fn sweep_one(dir: &Path) -> io::Result<bool> {
-    if dir.extension().is_some_and(|extension| extension == "new") && !is_old(dir)? {
-        return Ok(false);
+    match dir.extension().and_then(OsStr::to_str) {
+        Some("gone") => return fs::remove_dir_all(dir).map(|()| true),
+        Some("new") if !is_old(dir)? => return Ok(false),
+        _ => {}
     }
     let path = dir.join(LOCK);
-    let Ok(lock) = File::open(&path) else {
-        // Nothing but an empty directory can be left without a lock file; that alone is what `remove_dir` removes.
-        return Ok(fs::remove_dir(dir).is_ok());
-    };
-    let ours = io::read_to_string(&lock)? == SIGNATURE;
-    if !ours || lock.try_lock().is_err() {
+    let lock = OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path)?;
+    let locked = lock.metadata()?;
+    let is_ours = locked.uid() == geteuid().as_raw() && io::read_to_string(&lock)? == SIGNATURE;
+    if !is_ours || lock.try_lock().is_err() {
         return Ok(false);
     }
-    let (locked, named) = (lock.metadata()?, fs::metadata(&path)?);
+    let named = fs::symlink_metadata(&path)?;
     if (locked.dev(), locked.ino()) != (named.dev(), named.ino()) {
         return Ok(false);
     }
@@ -210,6 +214,9 @@ mod tests {
             assert_eq!(sweep_in(base), std::slice::from_ref(&dir));
             assert!(!dir.exists());
             assert!(sweep_in(base).is_empty());
+            fs::create_dir_all(base.join("txloom-1-1.gone/data")).unwrap();
+            assert_eq!(sweep_in(base).len(), 1, "its owner was killed while removing it");
+            assert_eq!(fs::read_dir(base).unwrap().count(), 0);
         });
     }
 
@@ -223,8 +230,15 @@ mod tests {
             let lock = File::open(used.join(LOCK)).unwrap();
             lock.try_lock().unwrap();
             fs::create_dir_all(base.join("txloom-1-3/no-lock-file")).unwrap();
-            assert!(sweep_in(base).is_empty());
-            assert_eq!(fs::read_dir(base).unwrap().count(), 5);
+            let linked = base.join("txloom-1-4");
+            fs::create_dir(&linked).unwrap();
+            std::os::unix::fs::symlink(base.join("txloom-results").join(LOCK), linked.join(LOCK)).unwrap();
+            std::os::unix::fs::symlink(base.join("txloom-results"), base.join("txloom-1-5.gone")).unwrap();
+            sweep_in(base);
+            let mut left: Vec<_> = fs::read_dir(base).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            left.sort();
+            let expected = ["txloom-1-0", "txloom-1-1.new", "txloom-1-2", "txloom-1-3", "txloom-1-4", "txloom-results"];
+            assert_eq!(left, expected, "of the last link, only the link is gone");
         });
     }
 
@@ -238,7 +252,8 @@ mod tests {
                 let sweepers: Vec<_> = (0..4).map(|_| scope.spawn(|| sweep_in(base).len())).collect();
                 sweepers.into_iter().map(|sweeper| sweeper.join().unwrap()).sum()
             });
-            assert_eq!(removed, 50);
+            assert!(removed >= 50, "one that is half removed may be finished by two");
+            sweep_in(base);
             assert_eq!(fs::read_dir(base).unwrap().count(), 0);
         });
     }
@@ -248,6 +263,7 @@ mod tests {
         for (name, expected) in [
             ("txloom-12-0", true),
             ("txloom-12-0.new", true),
+            ("txloom-12-0.gone", true),
             ("txloom-12", false),
             ("txloom-12-0.old", false),
             ("txloom-12-", false),

@@ -16,8 +16,8 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
         ConnectError::Io(error) => unreached(&login.address, error),
         ConnectError::Refused(error) => refused(login, error),
         ConnectError::Unsupported(what) => format!(
-            "the server at {} wants {what} for a login, which txloom cannot do: allow a password (scram-sha-256) for the \
-             user `{}` in the server's pg_hba.conf",
+            "the server at {} wants {what} for a login, which txloom cannot do: allow a password (scram-sha-256) for \
+             the user `{}` in the server's pg_hba.conf",
             login.address, login.user
         ),
     };

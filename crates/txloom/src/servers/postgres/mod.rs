@@ -227,9 +227,9 @@ impl Drop for PrivatePostgres {
     }
 }
 
-/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A server
-/// that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has room for
-/// some thousands.
+/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A
+/// server that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has
+/// room for some thousands.
 pub(super) fn free_shared_memory(data: &Path) {
     let pid_file = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     let id = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse::<u32>().ok());

@@ -4,10 +4,10 @@
 //! makes a pristine data directory, and every server of the same installation copies it: when it is started, and when
 //! it is to forget everything. It goes away with the last server that uses it.
 //!
-//! To forget, a server need not copy everything again: every copied file gets the same old time of modification, so that
-//! a file which has it still was never written to. A server that has run a case has written to some dozens of its
-//! thousand files. (Making new files is what costs: some file systems search long for a number that was not in use
-//! a moment ago.)
+//! To forget, a server need not copy everything again: every copied file gets the same old time of modification, so
+//! that a file which has it still was never written to. A server that has run a case has written to some dozens of its
+//! thousand files. (Making new files is what costs: some file systems search long for a number that was not in use a
+//! moment ago.)
 
 use std::fs::{self, File, Metadata};
 use std::io;

@@ -7,7 +7,7 @@ use super::*;
 /// Everything on the server that did not come with it, and all settings.
 const TRACES: &str = "
     SELECT string_agg(what, ' ' ORDER BY what) FROM (
-        SELECT 'relation ' || relname AS what FROM pg_class WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace
+        SELECT 'relation ' || relname AS what FROM pg_class WHERE oid >= 16384
         UNION ALL SELECT 'type ' || typname FROM pg_type WHERE oid >= 16384
         UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE oid >= 16384
         UNION ALL SELECT 'operator ' || oprname FROM pg_operator WHERE oid >= 16384
@@ -35,7 +35,7 @@ const USUAL: &[&str] = &[
     "CREATE TABLE t (id serial PRIMARY KEY, v text UNIQUE, parent int REFERENCES t); INSERT INTO t (v) VALUES ('x')",
     "CREATE TABLE \"Weird \"\"name\" (a int GENERATED ALWAYS AS IDENTITY); CREATE VIEW v AS SELECT 1 AS one",
     "CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (7)",
-    "CREATE TABLE base (a int); CREATE TABLE child () INHERITS (base); CREATE MATERIALIZED VIEW m AS SELECT * FROM base",
+    "CREATE TABLE base (a int); CREATE TABLE child () INHERITS (base); CREATE MATERIALIZED VIEW m AS TABLE base",
     "CREATE SEQUENCE s; CREATE UNLOGGED TABLE u (a int)",
     "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
     "CREATE TYPE mood AS ENUM ('sad'); CREATE DOMAIN d AS int; CREATE TYPE pair AS (a int, b int)",
