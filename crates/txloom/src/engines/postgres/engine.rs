@@ -277,7 +277,7 @@ impl PostgresEngine {
             return None;
         }
         let _ = lost.iter().all(|pid| process::is_gone_within(*pid, DYING_LIMIT));
-        if Connection::open(&self.session_login).is_err() {
+        if Connection::open(&self.session_login).is_err() && server.died().is_none() {
             // The main process may be ending: its children notice before it is quite gone.
             server.ends_within(DYING_LIMIT);
         }
