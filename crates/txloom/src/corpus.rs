@@ -63,6 +63,20 @@ pub const CONTRACT: &[CorpusCase] = corpus_files![
     "contract/wait-and-resume.sql",
 ];
 
+/// Known bugs and differences between systems, by public id: what every engine of ours answers, at every level.
+pub const BUGS: &[CorpusCase] = corpus_files![
+    "bugs/dt2-lock-point.sql",
+    "bugs/dt2-snapshot-creation.sql",
+    "bugs/mariadb-26671.sql",
+    "bugs/mariadb-27922.sql",
+    "bugs/mariadb-27992.sql",
+    "bugs/mariadb-28140.sql",
+    "bugs/mysql-105670.sql",
+    "bugs/mysql-106655.sql",
+    "bugs/mysql-107125.sql",
+    "bugs/tidb-33315.sql",
+];
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -79,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT)] {
+        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS)] {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()

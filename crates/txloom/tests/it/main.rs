@@ -3,6 +3,7 @@
 //! * `walking_thread`: the architecture's test, from a program's source to a flattened, re-run finding
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
+//! * `bugs`: the corpus of bugs still does what its files say
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `bad_input`: errors that say what, where and what to do next
@@ -14,6 +15,7 @@ mod support;
 mod walking_thread;
 mod contract;
 mod guarantees;
+mod bugs;
 mod executor;
 mod commands;
 mod bad_input;
