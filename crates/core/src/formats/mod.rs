@@ -17,6 +17,10 @@ pub mod markdown;
 
 use std::path::Path;
 
+use crate::case::{self, Case};
+use crate::trace::Trace;
+use interleaving::CannotExport;
+
 /// A format in which cases are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -47,9 +51,135 @@ pub fn detect(path: &Path, text: &str) -> Format {
     }
 }
 
+/// A case that was read from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The permutations of the spec that it stands for, counted from 1; empty if the file holds one case only.
+    pub permutations: Vec<usize>,
+    /// The case.
+    pub case: Case,
+}
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {message}")]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+    /// The line itself.
+    pub text: String,
+}
+
+impl From<case::CaseError> for ReadError {
+    fn from(error: case::CaseError) -> ReadError {
+        let case::CaseError { line, column, message, text } = error;
+        ReadError { line, column, message, text }
+    }
+}
+
+impl From<spec::SpecError> for ReadError {
+    fn from(error: spec::SpecError) -> ReadError {
+        let spec::SpecError { line, column, message, text } = error;
+        ReadError { line, column, message, text }
+    }
+}
+
+/// Reads the cases of a file of any format. Only a spec may hold several.
+pub fn read(path: &Path, text: &str) -> Result<Vec<Imported>, ReadError> {
+    let only = |case: Case| vec![Imported { permutations: Vec::new(), case }];
+    match detect(path, text) {
+        Format::Case => Ok(only(case::parse(text)?)),
+        Format::Troc => Ok(only(troc::parse(text)?)),
+        Format::Spec => {
+            let first_line = text.lines().next().unwrap_or("").to_string();
+            let cases = spec::to_cases(&spec::parse(text)?);
+            let cases = cases.map_err(|message| ReadError { line: 1, column: 1, message, text: first_line })?;
+            let import = |case: spec::SpecCase| Imported { permutations: case.permutations, case: case.case };
+            Ok(cases.into_iter().map(import).collect())
+        }
+    }
+}
+
+/// A format that a case can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// PostgreSQL isolation test.
+    Spec,
+    /// MariaDB or MySQL test.
+    Mtr,
+    /// Our own case format.
+    Sql,
+    /// For bug trackers.
+    Markdown,
+}
+
+impl ExportFormat {
+    /// All of them, with the name that the command line uses and the usual extension of a file.
+    pub const ALL: &'static [(&'static str, ExportFormat, &'static str)] = &[
+        ("spec", ExportFormat::Spec, "spec"),
+        ("mtr", ExportFormat::Mtr, "test"),
+        ("sql", ExportFormat::Sql, "sql"),
+        ("markdown", ExportFormat::Markdown, "md"),
+    ];
+
+    /// Finds a format by its name.
+    pub fn parse(name: &str) -> Option<ExportFormat> {
+        ExportFormat::ALL.iter().find(|(known, ..)| *known == name).map(|(_, format, _)| *format)
+    }
+
+    /// The usual extension of a file in this format.
+    pub fn extension(self) -> &'static str {
+        ExportFormat::ALL.iter().find(|(_, format, _)| *format == self).map_or("", |(.., extension)| extension)
+    }
+}
+
+/// Writes a case in a format. A trace, if there is one, tells who waited, who failed, and what was answered.
+pub fn write(case: &Case, trace: Option<&Trace>, format: ExportFormat) -> Result<String, CannotExport> {
+    match format {
+        ExportFormat::Spec => spec::from_case(case, trace).map(|spec| spec::print(&spec)),
+        ExportFormat::Mtr => mtr::print(case, trace),
+        ExportFormat::Markdown => markdown::print(case, trace),
+        ExportFormat::Sql => Ok(match trace {
+            Some(trace) => case::print::print(&case::record::record(case, &[trace])),
+            None => case::print::print(case),
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_case_of_any_format_can_be_written_in_every_format() {
+        let troc = "CREATE TABLE t(a INT)\n\nBEGIN\nCOMMIT\n\nSELECT 1\n\n1-2-1\nEND";
+        let spec = "session a step x {SELECT 1} step y {SELECT 2} permutation x permutation x y";
+        for (name, text, count) in [("a.txt", troc, 1), ("a.spec", spec, 2), ("a.sql", "/*a*/ SELECT 1;\n", 1)] {
+            let cases = read(Path::new(name), text).unwrap();
+            assert_eq!(cases.len(), count);
+            for (format_name, format, _) in ExportFormat::ALL {
+                assert_eq!(ExportFormat::parse(format_name), Some(*format));
+                for imported in &cases {
+                    let written = write(&imported.case, None, *format).unwrap();
+                    let name = format!("x.{}", format.extension());
+                    let can_be_read = matches!(format, ExportFormat::Spec | ExportFormat::Sql);
+                    assert!(!can_be_read || read(Path::new(&name), &written).is_ok(), "{written}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_names_its_place() {
+        let check = |name: &str, text: &str| read(Path::new(name), text).unwrap_err().to_string();
+        assert!(check("a.spec", "session").starts_with("1:8: expected"));
+        assert!(check("a.sql", "-- @finel x\n").starts_with("1:"));
+        assert!(check("-", "SELECT 1\n\n1-2\nEND").starts_with("1:1: expected a setup"));
+    }
 
     #[test]
     fn formats_are_told_apart() {

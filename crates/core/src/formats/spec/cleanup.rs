@@ -75,15 +75,15 @@ pub(crate) fn split_statements(text: &str) -> Vec<&str> {
     if tokens.windows(2).any(|pair| pair[0].is_word("BEGIN") && pair[1].is_word("ATOMIC")) {
         return vec![text.trim()];
     }
-    let ends = tokens.iter().filter(|token| token.is_symbol(";")).map(|token| token.span.clone());
+    let semicolons = tokens.iter().filter(|token| token.is_symbol(";")).map(|token| token.span.start);
     let mut start = 0;
     let mut statements = Vec::new();
-    for end in ends.chain([text.len()..text.len()]) {
-        let statement = text[start..end.start].trim();
+    for end in semicolons.chain([text.len()]) {
+        let statement = text[start..end].trim();
         if !crate::sql::tokens(statement).is_empty() {
             statements.push(statement);
         }
-        start = end.end;
+        start = end + 1;
     }
     statements
 }

@@ -50,25 +50,32 @@ const STEP_PROSE: &str = " step ";
 /// schedules of one case. Fails with the reason if a case file cannot hold a step, or if there are too many.
 pub fn to_cases(spec: &Spec) -> Result<Vec<SpecCase>, String> {
     let names = session_names(spec);
-    let mut groups: Vec<(Vec<Vec<usize>>, Vec<(usize, Permutation)>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     for (index, permutation) in spec.all_permutations().enumerate() {
         if index >= SCHEDULES_MAX {
             return Err(format!("there are more than {SCHEDULES_MAX} interleavings: name permutations in the spec"));
         }
         let steps = steps_by_session(spec, &permutation);
-        match groups.iter_mut().find(|(other, _)| *other == steps) {
-            Some((_, members)) => members.push((index, permutation)),
-            None => groups.push((steps, vec![(index, permutation)])),
-        }
+        let at = groups.iter().position(|group| group.steps == steps).unwrap_or_else(|| {
+            groups.push(Group { steps, numbers: Vec::new(), permutations: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].numbers.push(index + 1);
+        groups[at].permutations.push(permutation);
     }
-    groups
-        .into_iter()
-        .map(|(_, members)| {
-            let permutations = members.iter().map(|(index, _)| index + 1).collect();
-            let members: Vec<Permutation> = members.into_iter().map(|(_, permutation)| permutation).collect();
-            Ok(SpecCase { permutations, case: to_case(spec, &names, &members)? })
-        })
-        .collect()
+    let case = |group: Group| {
+        let case = to_case(spec, &names, &group.permutations)?;
+        Ok(SpecCase { permutations: group.numbers, case })
+    };
+    groups.into_iter().map(case).collect()
+}
+
+/// Permutations that make every session do the same.
+struct Group {
+    /// For each session, its steps.
+    steps: Vec<Vec<usize>>,
+    numbers: Vec<usize>,
+    permutations: Vec<Permutation>,
 }
 
 fn steps_by_session(spec: &Spec, permutation: &Permutation) -> Vec<Vec<usize>> {
