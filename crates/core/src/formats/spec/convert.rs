@@ -232,14 +232,15 @@ fn spec_sessions(
     Ok(positions)
 }
 
-/// The name that the step had in a spec, or `a1` for the first step of `a`; never one that is taken.
+/// The name that the step had in a spec, or `a1` for the first step of `a` (`t1_1` for that of `t1`); never one that is taken.
 fn step_name(step: &ExportStep, index: usize, taken: &BTreeSet<String>) -> String {
     let given = step.prose.iter().find_map(|line| line.strip_prefix(STEP_PROSE)).map(str::trim);
     let given = given.filter(|name| !name.is_empty() && !name.contains(['"', '\n', '\r']) && !taken.contains(*name));
     if let Some(name) = given {
         return name.to_string();
     }
-    let mut name = format!("{}{}", step.session, index + 1);
+    let is_numbered = step.session.as_str().ends_with(|c: char| c.is_ascii_digit());
+    let mut name = format!("{}{}{}", step.session, if is_numbered { "_" } else { "" }, index + 1);
     while taken.contains(&name) {
         name.insert(step.session.as_str().len(), '_');
     }
