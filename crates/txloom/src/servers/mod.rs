@@ -1,1 +1,74 @@
-//! Private servers.
+//! Private servers: database servers that txloom starts for itself and throws away.
+//!
+//! **Problem.** Isolation bugs depend on timing, settings and leftovers. A server that somebody else uses, with settings
+//! that somebody else chose, cannot be made repeatable; and a test must never be able to hurt real data. So a run gets
+//! a server of its own, from the programs that are installed on this machine, in a directory of its own, reachable
+//! only through a socket in that directory.
+//!
+//! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have their
+//! working directory there. Both facts can be read by anybody at any time, so nothing has to be remembered: a lock file
+//! tells whether the owner is alive, and `/proc/PID/cwd` tells which processes belong to a directory.
+//!
+//! ```text
+//!   txloom 1                         txloom 2
+//!   ScratchDir::create ── locks ──┐
+//!   initdb, start                 │
+//!   …runs cases…                  │
+//!   killed with -9   lock is free ┘
+//!                                    sweep: lock taken, so the owner is dead
+//!                                      end the processes whose cwd is there
+//!                                      remove the directory
+//! ```
+//!
+//! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
+//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`].
+//!
+//! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
+
+pub mod scratch;
+pub mod user;
+pub mod process;
+pub mod log;
+pub mod postgres;
+
+pub use postgres::{Binaries, PrivatePostgres};
+pub use scratch::{ScratchDir, sweep};
+
+use txloom_core::engine::{EngineError, EngineErrorKind};
+
+/// What a private server can be told beyond txloom's own settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerOptions {
+    /// Settings of the server, name and value; they come after ours, so they win.
+    pub extra: Vec<(String, String)>,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The programs are not on this machine: the user must install them, or say where they are.
+    #[error("{0}")]
+    Missing(String),
+    /// The programs are there, but did not do what they should.
+    #[error("{0}")]
+    Failed(String),
+    /// The user asked to stop while the server was starting.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl ServerError {
+    /// The same as an engine's error: whatever keeps a server from starting makes its target unreachable.
+    pub fn for_target(self, target: &str) -> EngineError {
+        let kind = match self {
+            ServerError::Interrupted => EngineErrorKind::Interrupted,
+            ServerError::Missing(why) | ServerError::Failed(why) => EngineErrorKind::Unreachable(why),
+        };
+        EngineError::new(target, kind)
+    }
+}
+
+/// `map_err` helper: what was attempted, and what the operating system said.
+fn failed(attempt: impl std::fmt::Display) -> impl FnOnce(std::io::Error) -> ServerError {
+    move |error| ServerError::Failed(format!("cannot {attempt}: {error}"))
+}

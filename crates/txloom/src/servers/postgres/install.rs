@@ -1,0 +1,139 @@
+//! Where PostgreSQL's programs are on this machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use txloom_core::engine::Version;
+
+use super::super::ServerError;
+
+/// Where Debian and its relatives put one directory per major version.
+const VERSIONED_DIRS: &str = "/usr/lib/postgresql";
+
+/// Which PostgreSQL is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Binaries {
+    /// The newest one that is installed.
+    #[default]
+    Newest,
+    /// The one of this major version.
+    Major(u32),
+    /// The one in this directory, which holds the programs or has a `bin` that does.
+    Dir(PathBuf),
+}
+
+/// A PostgreSQL that can be started.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Installation {
+    /// The directory that holds `initdb` and `postgres`.
+    pub bin: PathBuf,
+}
+
+impl Installation {
+    /// Finds the programs, or says which package brings them.
+    pub fn find(wanted: &Binaries) -> Result<Installation, ServerError> {
+        match wanted {
+            Binaries::Dir(dir) => [dir.join("bin"), dir.clone()].into_iter().find_map(complete).ok_or_else(|| {
+                let (dir, why) = (dir.display(), "neither it nor its bin/ holds the programs `initdb` and `postgres`");
+                ServerError::Missing(format!("cannot find PostgreSQL in {dir}: {why}"))
+            }),
+            Binaries::Major(major) => complete(versioned_bin(*major))
+                .or_else(|| elsewhere().into_iter().find(|found| found.major() == Some(*major)))
+                .ok_or_else(|| missing(&format!("PostgreSQL {major}"), &format!("postgresql-{major}"))),
+            Binaries::Newest => versioned()
+                .into_iter()
+                .next()
+                .or_else(|| elsewhere().into_iter().next())
+                .ok_or_else(|| missing("PostgreSQL", "postgresql")),
+        }
+    }
+
+    /// Everything that is installed where it is expected, newest first.
+    pub fn all() -> Vec<Installation> {
+        let mut found = versioned();
+        for other in elsewhere() {
+            if !found.contains(&other) {
+                found.push(other);
+            }
+        }
+        found
+    }
+
+    /// The version that the program says it has.
+    pub fn version(&self) -> Option<Version> {
+        let text = output(Command::new(self.bin.join("postgres")).arg("--version"))?;
+        Some(Version::parse(text.trim()))
+    }
+
+    fn major(&self) -> Option<u32> {
+        self.version()?.numbers.first().copied()
+    }
+}
+
+fn versioned_bin(major: u32) -> PathBuf {
+    Path::new(VERSIONED_DIRS).join(major.to_string()).join("bin")
+}
+
+/// What the versioned directories hold, newest first.
+fn versioned() -> Vec<Installation> {
+    let entries = std::fs::read_dir(VERSIONED_DIRS).into_iter().flatten().flatten();
+    let mut majors: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    majors.sort_unstable_by(|a, b| b.cmp(a));
+    majors.into_iter().filter_map(|major| complete(versioned_bin(major))).collect()
+}
+
+/// The directory as an installation, if both programs are there.
+fn complete(bin: PathBuf) -> Option<Installation> {
+    let whole = bin.join("initdb").is_file() && bin.join("postgres").is_file();
+    whole.then(|| Installation { bin: bin.canonicalize().unwrap_or(bin) })
+}
+
+/// What `pg_config` and the search path know.
+fn elsewhere() -> Vec<Installation> {
+    let configured = output(Command::new("pg_config").arg("--bindir")).map(|dir| PathBuf::from(dir.trim()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    configured.into_iter().chain(std::env::split_paths(&path)).filter_map(complete).collect()
+}
+
+/// What a program prints, if it is there and succeeds.
+fn output(command: &mut Command) -> Option<String> {
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok()
+}
+
+fn missing(what: &str, package: &str) -> ServerError {
+    ServerError::Missing(format!(
+        "{what} is not installed on this machine: install the package `{package}` (apt install {package}), or name a \
+         directory that holds bin/postgres (postgres@DIR)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::ScratchDir;
+    use super::*;
+
+    #[test]
+    fn a_missing_version_names_its_package() {
+        let error = Installation::find(&Binaries::Major(7)).unwrap_err().to_string();
+        assert!(error.contains("PostgreSQL 7 is not installed") && error.contains("postgresql-7"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_without_programs_is_said_to_have_none() {
+        let scratch = ScratchDir::create(None).unwrap();
+        let error = Installation::find(&Binaries::Dir(scratch.path().into())).unwrap_err().to_string();
+        assert!(error.contains("cannot find PostgreSQL in ") && error.contains("initdb"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_may_be_named_with_or_without_bin() {
+        let newest = Installation::find(&Binaries::Newest).unwrap();
+        let parent = newest.bin.parent().unwrap().to_path_buf();
+        for dir in [parent, newest.bin.clone()] {
+            assert_eq!(Installation::find(&Binaries::Dir(dir)).unwrap(), newest);
+        }
+        let major = newest.major().unwrap();
+        assert_eq!(Installation::find(&Binaries::Major(major)).unwrap(), newest);
+    }
+}

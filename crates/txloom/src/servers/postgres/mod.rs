@@ -1,0 +1,326 @@
+//! A private PostgreSQL server: its own data directory, reachable only through a socket in its scratch directory.
+//!
+//! The server is made *quiet*, so that a run depends on nothing but its case:
+//!
+//! * `autovacuum = off`: no background worker takes locks or gathers statistics in the middle of a case;
+//! * `deadlock_timeout = 1ms`, `log_lock_waits = on`: a waiter looks for a deadlock once, after one millisecond, and
+//!   *says in the log* that it looked. The engine lets the next statement go only after that line, so the victim of a
+//!   deadlock is always the statement that closed the cycle;
+//! * time zone, locale and messages are the same on every machine.
+//!
+//! It ends in one of four ways, and each is noticed: the main process dies (`try_wait`); one backend dies, upon which
+//! the main process throws out everybody else and starts over (the log says so); we stop it; or we are killed, and the
+//! next txloom sweeps it up.
+
+mod install;
+mod pristine;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use txloom_core::engine::Death;
+
+pub use install::{Binaries, Installation};
+
+use self::pristine::Pristine;
+use super::log::{self, LogReader};
+use super::process::{self, ServerProcess};
+use super::scratch::{ScratchDir, sweep};
+use super::user::ServerUser;
+use super::{ServerError, ServerOptions, failed};
+use crate::interrupt;
+
+/// The users that may run the server when we are root, best first.
+const USERS: &[&str] = &["postgres", "nobody"];
+
+/// How long a server may take to accept connections; recovery after a kill included.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How often a starting server is asked whether it is ready.
+const START_POLL: Duration = Duration::from_millis(2);
+
+/// How long a server may take to shut down before it is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// The settings of every private server; [`ServerOptions::extra`] comes after them.
+const SETTINGS: &[(&str, &str)] = &[
+    ("listen_addresses", ""),
+    ("max_connections", "100"),
+    ("max_prepared_transactions", "10"),
+    ("shared_buffers", "16MB"),
+    // Shared memory in files of the data directory: a server that is killed leaves nothing in /dev/shm.
+    ("dynamic_shared_memory_type", "mmap"),
+    // The kernel survives the server, so what was written is not lost by killing it.
+    ("fsync", "off"),
+    ("autovacuum", "off"),
+    ("jit", "off"),
+    ("deadlock_timeout", "1ms"),
+    ("timezone", "UTC"),
+    ("log_timezone", "UTC"),
+    ("log_lock_waits", "on"),
+    // Process and time in milliseconds: what ties a line to a backend and to one of its waits.
+    ("log_line_prefix", "%p %n "),
+    ("log_min_error_statement", "panic"),
+    ("log_checkpoints", "off"),
+];
+
+/// A running server that nobody else uses. Dropping it stops it and removes its directory.
+#[derive(Debug)]
+pub struct PrivatePostgres {
+    installation: Installation,
+    options: ServerOptions,
+    user: Option<ServerUser>,
+    pristine: Arc<Pristine>,
+    process: ServerProcess,
+    /// Where crashes of single backends are read.
+    log: LogReader,
+    /// The crash of a backend that was read there.
+    crash: Option<Death>,
+    scratch: ScratchDir,
+}
+
+impl PrivatePostgres {
+    /// Sweeps up after killed owners, then starts a server and waits until it accepts connections.
+    pub fn start(wanted: &Binaries, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
+        sweep();
+        let installation = Installation::find(wanted)?;
+        let user = ServerUser::needed(USERS);
+        let pristine = Pristine::of(&installation, user.as_ref())?;
+        let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory for PostgreSQL"))?;
+        pristine.copy_to(&data_dir(&scratch))?;
+        let (process, log) = launch(&installation, &options, user.as_ref(), &scratch)?;
+        let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash: None, scratch };
+        server.await_ready()?;
+        Ok(server)
+    }
+
+    /// The directory of the socket that it listens on.
+    pub fn socket_dir(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// The port that is part of the socket's name.
+    pub fn port(&self) -> u16 {
+        5432
+    }
+
+    /// The user with all rights; no password is asked for.
+    pub fn superuser(&self) -> &'static str {
+        "postgres"
+    }
+
+    /// The programs that it runs.
+    pub fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    /// Its log.
+    pub fn log_path(&self) -> PathBuf {
+        log_path(&self.scratch)
+    }
+
+    /// The process number of the server's main process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Whether it died, or lost a backend to a crash, since it was last started; and how.
+    pub fn died(&mut self) -> Option<Death> {
+        if let Some(death) = self.process.death() {
+            return Some(death);
+        }
+        if self.crash.is_none() {
+            let postmaster = self.process.id();
+            let lines = self.log.new_lines().unwrap_or_default();
+            let how = lines.iter().find_map(|line| crash_in(line, postmaster));
+            self.crash = how.map(|how| Death { how: how.to_string(), log: log::last_lines(&self.log_path()) });
+        }
+        self.crash.clone()
+    }
+
+    /// Whether the configuration that `ALTER SYSTEM` writes differs from the pristine one.
+    pub fn is_reconfigured(&self) -> bool {
+        let size = |path: PathBuf| fs::metadata(path).map(|metadata| metadata.len()).ok();
+        size(data_dir(&self.scratch).join(ALTERED)) != size(self.pristine.file(ALTERED))
+    }
+
+    /// Keeps the log from filling the disk. Call it when nobody is interested in what it says.
+    pub fn trim_log(&mut self) -> io::Result<()> {
+        log::trim(&self.log_path())
+    }
+
+    /// Kills all of its processes at once, with SIGKILL. [`PrivatePostgres::restart`] recovers the data.
+    pub fn kill(&mut self) {
+        self.process.stop(&[]);
+        process::kill_all_in(self.scratch.path());
+    }
+
+    /// Starts it again on the data that it has, after it died or was killed.
+    pub fn restart(&mut self) -> Result<(), ServerError> {
+        self.stop();
+        let (process, log) = launch(&self.installation, &self.options, self.user.as_ref(), &self.scratch)?;
+        (self.process, self.log, self.crash) = (process, log, None);
+        self.await_ready()
+    }
+
+    /// Starts it again with pristine data: whatever was done to it is forgotten.
+    pub fn renew(&mut self) -> Result<(), ServerError> {
+        self.stop();
+        let data = data_dir(&self.scratch);
+        match fs::remove_dir_all(&data) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(format_args!("remove {}", data.display()))(error));
+            }
+            _ => self.pristine.copy_to(&data)?,
+        }
+        self.restart()
+    }
+
+    /// Ends all of its processes. Not by SIGINT, which would write a checkpoint of data that is about to be removed:
+    /// SIGQUIT ends the server at once and gives back its shared memory, too.
+    fn stop(&mut self) {
+        self.process.stop(&[(Signal::QUIT, STOP_LIMIT)]);
+        process::kill_all_in(self.scratch.path());
+    }
+
+    /// Waits until the server says in its pid file, as `pg_ctl` reads it, that it accepts connections.
+    fn await_ready(&mut self) -> Result<(), ServerError> {
+        let deadline = Instant::now() + START_LIMIT;
+        let pid_file = data_dir(&self.scratch).join("postmaster.pid");
+        let program = self.installation.bin.join("postgres");
+        while !is_ready(&fs::read_to_string(&pid_file).unwrap_or_default(), self.process.id()) {
+            self.process.ends_within(START_POLL);
+            if let Some(death) = self.process.death() {
+                let log = death.log.join("\n  ");
+                return Err(ServerError::Failed(format!("{} ended ({})\n  {log}", program.display(), death.how)));
+            }
+            if interrupt::requested() {
+                return Err(ServerError::Interrupted);
+            }
+            if Instant::now() > deadline {
+                let (program, log) = (program.display(), log::last_lines(&self.log_path()).join("\n  "));
+                let seconds = START_LIMIT.as_secs();
+                return Err(ServerError::Failed(format!("{program} was not ready after {seconds} seconds\n  {log}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PrivatePostgres {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What `ALTER SYSTEM` writes to.
+const ALTERED: &str = "postgresql.auto.conf";
+
+fn data_dir(scratch: &ScratchDir) -> PathBuf {
+    scratch.path().join("data")
+}
+
+fn log_path(scratch: &ScratchDir) -> PathBuf {
+    scratch.path().join("log")
+}
+
+/// Starts the main process, and reads its log from here on.
+fn launch(
+    installation: &Installation,
+    options: &ServerOptions,
+    user: Option<&ServerUser>,
+    scratch: &ScratchDir,
+) -> Result<(ServerProcess, LogReader), ServerError> {
+    let program = installation.bin.join("postgres");
+    let mut command = process::command(&program, user, scratch.path());
+    command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
+    let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in SETTINGS.iter().copied().chain(extra) {
+        command.arg("-c").arg(OsString::from(format!("{name}={value}")));
+    }
+    let log = log_path(scratch);
+    let start = || -> io::Result<_> {
+        log::create(&log)?;
+        let reader = LogReader::at_end(&log)?;
+        Ok((ServerProcess::spawn(command, &log)?, reader))
+    };
+    start().map_err(failed(format_args!("start {}", program.display())))
+}
+
+/// The pid file holds the process number in its first line and the status in its eighth.
+fn is_ready(pid_file: &str, pid: u32) -> bool {
+    let mut lines = pid_file.lines();
+    lines.next().and_then(|line| line.trim().parse().ok()) == Some(pid)
+        && lines.nth(6).is_some_and(|status| status.trim() == "ready")
+}
+
+/// How a process of the server crashed, if this line of the log says so: `signal 11`. Only the main process is
+/// believed: a backend writes what a case tells it to write.
+fn crash_in(line: &str, postmaster: u32) -> Option<&str> {
+    let (pid, rest) = line.split_once(' ')?;
+    let (_, message) = rest.split_once("LOG:  ")?;
+    if pid.parse() != Ok(postmaster) || !message.contains(" (PID ") {
+        return None;
+    }
+    match message.split_once(") was terminated by ") {
+        Some((_, how)) => Some(how.split(':').next().unwrap_or(how)),
+        None if message.starts_with("server process") => message.split_once(") exited with ").map(|(_, how)| how),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readiness_is_read_from_the_pid_file() {
+        let file = |status: &str| format!("42\n/data\n1700000000\n5432\n/sock\n\n  123 456\n{status}\n");
+        assert!(is_ready(&file("ready   "), 42));
+        assert!(!is_ready(&file("starting"), 42));
+        assert!(!is_ready(&file("ready   "), 43), "a stale file of an earlier server");
+        assert!(!is_ready("42\n/data\n", 42));
+        assert!(!is_ready("", 42));
+    }
+
+    #[test]
+    fn crashes_are_read_from_the_log_of_the_main_process_only() {
+        let check = |line: &str, expected: Option<&str>| assert_eq!(crash_in(line, 7), expected, "{line}");
+        check("7 1.5 LOG:  server process (PID 9) was terminated by signal 9: Killed", Some("signal 9"));
+        check("7 1.5 LOG:  checkpointer process (PID 9) was terminated by signal 6: Aborted", Some("signal 6"));
+        check("7 1.5 LOG:  server process (PID 9) exited with exit code 2", Some("exit code 2"));
+        check("7 1.5 LOG:  background worker \"x\" (PID 9) exited with exit code 1", None);
+        check("9 1.5 LOG:  server process (PID 9) was terminated by signal 9: Killed", None);
+        check("7 1.5 LOG:  database system is ready to accept connections", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_server_lives_in_its_directory_and_leaves_nothing() {
+        let mut server = PrivatePostgres::start(&Binaries::Newest, ServerOptions::default()).unwrap();
+        let (dir, pid) = (server.socket_dir().to_path_buf(), server.id() as i32);
+        assert!(dir.join(".s.PGSQL.5432").exists());
+        assert_eq!(server.died(), None);
+        assert!(!server.is_reconfigured());
+        server.kill();
+        assert_eq!(server.died().unwrap().how, "signal 9");
+        server.restart().unwrap();
+        assert_eq!(server.died(), None);
+        let restarted = server.id() as i32;
+        drop(server);
+        assert!(!process::exists(pid) && !process::exists(restarted));
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_server_that_cannot_start_says_why() {
+        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())] };
+        let error = PrivatePostgres::start(&Binaries::Newest, options).unwrap_err().to_string();
+        assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
+    }
+}

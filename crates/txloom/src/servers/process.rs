@@ -1,0 +1,244 @@
+//! Server processes: start them, notice their end, stop them, and never signal anybody else's.
+//!
+//! A process number says little: the process may have ended and the number may have a new owner. A process *descriptor*
+//! (`pidfd`) names one process for ever. So a signal is sent in three steps: open the descriptor, read the process's
+//! working directory, and only if that lies in the server's own directory, signal through the descriptor. The worst
+//! that a change between the steps can do is that nobody is signalled.
+//!
+//! The descriptor also becomes readable when the process ends: waiting for an end with a limit needs no polling.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use txloom_core::engine::Death;
+
+use super::log;
+use super::user::ServerUser;
+
+/// How long a process may take to disappear after SIGKILL.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long an orphaned server may take to shut down before it is killed.
+const ORPHAN_LIMIT: Duration = Duration::from_secs(3);
+
+/// Where the servers that we start write the number of their main process, and the signal that ends such a server at
+/// once but tidily (shared memory is given back). One line per kind of server.
+const MAIN_PROCESSES: &[(&str, Signal)] = &[("data/postmaster.pid", Signal::QUIT)];
+
+/// A command of a server's software that will run as `user`, in `dir`, in surroundings that are the same everywhere:
+/// no variables but these, no input, and a process group of its own so that a terminal's Ctrl-C does not reach it.
+pub fn command(program: &Path, user: Option<&ServerUser>, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").env("HOME", dir);
+    for name in ["PATH", "LD_LIBRARY_PATH"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.current_dir(dir).stdin(Stdio::null()).process_group(0);
+    if let Some(user) = user {
+        user.run(&mut command);
+    }
+    command
+}
+
+/// A server's main process, which is our child.
+#[derive(Debug)]
+pub struct ServerProcess {
+    child: Child,
+    descriptor: OwnedFd,
+    log: PathBuf,
+}
+
+impl ServerProcess {
+    /// Starts the command; its output is appended to the log.
+    pub fn spawn(mut command: Command, log: &Path) -> io::Result<ServerProcess> {
+        let output = log::create(log)?;
+        command.stdout(output.try_clone()?).stderr(output);
+        let child = command.spawn()?;
+        let descriptor = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+        Ok(ServerProcess { child, descriptor, log: log.to_path_buf() })
+    }
+
+    /// The process number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it did.
+    pub fn death(&mut self) -> Option<Death> {
+        let status = self.child.try_wait().ok()??;
+        Some(Death { how: describe(status), log: log::last_lines(&self.log) })
+    }
+
+    /// Waits for its end, for at most so long; says whether it ended.
+    pub fn ends_within(&self, limit: Duration) -> bool {
+        ends_within(&self.descriptor, limit)
+    }
+
+    /// Sends each signal in turn until the process ends within the time allowed after it; then SIGKILL.
+    pub fn stop(&mut self, signals: &[(Signal, Duration)]) {
+        let ended = signals.iter().any(|(signal, limit)| {
+            // A process that has ended already cannot be signalled, and that is fine.
+            let _ = pidfd_send_signal(&self.descriptor, *signal);
+            self.ends_within(*limit)
+        });
+        if !ended {
+            let _ = pidfd_send_signal(&self.descriptor, Signal::KILL);
+            self.ends_within(KILL_LIMIT);
+        }
+        // Takes the ended child off the process table; does not block, even if SIGKILL had no effect.
+        let _ = self.child.try_wait();
+    }
+}
+
+/// `signal 11`, `exit code 1`.
+fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("signal {signal}"),
+        (None, Some(code)) => format!("exit code {code}"),
+        (None, None) => status.to_string(),
+    }
+}
+
+/// Waits until the process of the descriptor has ended.
+fn ends_within(descriptor: impl AsFd, limit: Duration) -> bool {
+    let deadline = Instant::now() + limit;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)) {
+            Ok(count) => return count > 0,
+            // Somebody pressed Ctrl-C: that is for others to handle.
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// A process that was found to belong to a directory.
+struct Found {
+    pid: Pid,
+    descriptor: OwnedFd,
+}
+
+/// The processes whose working directory lies in `dir`.
+fn processes_in(dir: &Path) -> Vec<Found> {
+    let Ok(dir) = dir.canonicalize() else { return Vec::new() };
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let inside = |entry: fs::DirEntry| {
+        let pid = process_number(&entry.file_name())?;
+        let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
+        cwd.starts_with(&dir).then_some(Found { pid, descriptor })
+    };
+    entries.flatten().filter_map(inside).collect()
+}
+
+fn process_number(name: &OsStr) -> Option<Pid> {
+    Pid::from_raw(name.to_str()?.parse().ok()?)
+}
+
+/// Whether a process of that number exists (or has ended and its parent has not noticed yet).
+pub fn exists(pid: i32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+/// Kills every process whose working directory lies in `dir`, until there is none; says whether that succeeded.
+pub fn kill_all_in(dir: &Path) -> bool {
+    let deadline = Instant::now() + KILL_LIMIT;
+    loop {
+        let found = processes_in(dir);
+        if found.is_empty() {
+            return true;
+        }
+        for process in &found {
+            let _ = pidfd_send_signal(&process.descriptor, Signal::KILL);
+        }
+        // A killed server's children may have had children meanwhile: hence the loop around.
+        for process in &found {
+            if !ends_within(&process.descriptor, deadline.saturating_duration_since(Instant::now())) {
+                return false;
+            }
+        }
+    }
+}
+
+/// Ends the servers that somebody who is dead now started in `dir`: tidily if they can, by force if they must.
+pub fn end_servers_in(dir: &Path) {
+    let found = processes_in(dir);
+    for (file, signal) in MAIN_PROCESSES {
+        let main = first_line(&dir.join(file)).and_then(|line| Pid::from_raw(line.trim().parse().ok()?));
+        if let Some(process) = found.iter().find(|process| Some(process.pid) == main) {
+            let _ = pidfd_send_signal(&process.descriptor, *signal);
+            ends_within(&process.descriptor, ORPHAN_LIMIT);
+        }
+    }
+    kill_all_in(dir);
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok()?.lines().next().map(str::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ScratchDir;
+    use super::*;
+
+    fn spawn(scratch: &ScratchDir, script: &str) -> ServerProcess {
+        let mut command = command(Path::new("/bin/sh"), None, scratch.path());
+        command.args(["-c", script]);
+        ServerProcess::spawn(command, &scratch.path().join("log")).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn an_end_is_noticed_with_its_cause_and_last_words() {
+        let scratch = ScratchDir::create(None).unwrap();
+        for (script, how) in [("echo words; exit 3", "exit code 3"), ("kill -SEGV $$", "signal 11")] {
+            let mut process = spawn(&scratch, script);
+            assert!(process.ends_within(LONG));
+            let death = process.death().unwrap();
+            assert_eq!(death.how, how);
+            assert_eq!(death.log, ["words"]);
+        }
+    }
+
+    #[test]
+    fn a_process_that_does_not_listen_is_killed() {
+        let scratch = ScratchDir::create(None).unwrap();
+        let mut process = spawn(&scratch, "trap '' INT; echo ready; while :; do sleep 0.05; done");
+        let mut reader = log::LogReader::at_end(&scratch.path().join("log")).unwrap();
+        while reader.new_lines().unwrap().is_empty() && log::last_lines(&process.log).is_empty() {
+            assert!(!process.ends_within(Duration::from_millis(5)));
+        }
+        process.stop(&[(Signal::INT, Duration::from_millis(50))]);
+        assert_eq!(process.death().unwrap().how, "signal 9");
+    }
+
+    #[test]
+    fn only_processes_of_the_directory_are_found_and_ended() {
+        let (ours, other) = (ScratchDir::create(None).unwrap(), ScratchDir::create(None).unwrap());
+        let mut inside = spawn(&ours, "sleep 60");
+        let mut outside = spawn(&other, "exec sleep 60");
+        // The number is in the file that the server would have written, but the process is somebody else's.
+        fs::create_dir(ours.path().join("data")).unwrap();
+        fs::write(ours.path().join("data/postmaster.pid"), format!("{}\n", outside.id())).unwrap();
+        end_servers_in(ours.path());
+        assert!(inside.ends_within(LONG));
+        assert_eq!(inside.death().unwrap().how, "signal 9");
+        assert!(outside.death().is_none());
+        outside.stop(&[(Signal::TERM, LONG)]);
+        assert_eq!(outside.death().unwrap().how, "signal 15");
+    }
+}

@@ -1,0 +1,250 @@
+//! Scratch directories: where a private server lives, and how the leftovers of a killed owner are found.
+//!
+//! A scratch directory is called `txloom-PID-N`, lies in the temporary directory, and holds a file `lock` that its
+//! owner keeps locked (`flock`) for as long as it lives. The kernel releases the lock however the owner ends, so a
+//! directory whose lock is free has no owner any more, whoever has got its process number since.
+//!
+//! ```text
+//!   create:  mkdir txloom-PID-N.new → lock file, locked → rename to txloom-PID-N
+//!   sweep:   open lock → try_lock → is it still the same file? → end its processes → remove, lock file last
+//! ```
+//!
+//! The rename is what makes a directory visible, and by then it is locked: a sweeper can never mistake a directory that
+//! is being made for one that was left. Two sweepers cannot both have the lock; one that got the lock of a file which
+//! the other one has removed meanwhile sees that the path names another file, or none, and goes on.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::process;
+use super::user::ServerUser;
+
+/// The file whose lock says that the owner lives.
+const LOCK: &str = "lock";
+
+/// What the lock file says, so that a directory of somebody else's is never taken for ours.
+const SIGNATURE: &str = "txloom scratch directory\n";
+
+/// The longest directory that leaves room for `/txloom-PID-N/SOCKET` in the 107 bytes of a socket address.
+const BASE_LENGTH_MAX: usize = 60;
+
+/// After this time, a directory that is still being made was left by somebody who was killed while making it.
+const UNFINISHED_AGE_MAX: Duration = Duration::from_secs(600);
+
+/// A directory that is removed when this value is dropped, or else by the next [`sweep`] of any txloom.
+#[derive(Debug)]
+pub struct ScratchDir {
+    path: PathBuf,
+    /// Locked for as long as it is open.
+    _lock: File,
+}
+
+impl ScratchDir {
+    /// Makes a new directory that only its owner can enter. Servers that run as another user own it.
+    pub fn create(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let base = base_dir();
+        loop {
+            let name = format!("txloom-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let (path, unfinished) = (base.join(&name), base.join(format!("{name}.new")));
+            match DirBuilder::new().mode(0o700).create(&unfinished) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let lock = new_lock(&unfinished.join(LOCK))?;
+            if let Some(user) = user {
+                user.own(&unfinished)?;
+            }
+            match fs::rename(&unfinished, &path) {
+                Ok(()) => return Ok(ScratchDir { path, _lock: lock }),
+                Err(error) => remove(&unfinished).and(match error.kind() {
+                    // A process that had our number before us left this: the next sweep takes it.
+                    io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => Ok(()),
+                    _ => Err(error),
+                })?,
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        // Nobody is there to be told; what could not be removed now is removed by the next sweep.
+        let _ = remove(&self.path);
+    }
+}
+
+/// The temporary directory, unless sockets in it would have too long a name.
+fn base_dir() -> PathBuf {
+    let base = std::env::temp_dir();
+    if base.as_os_str().len() <= BASE_LENGTH_MAX { base } else { PathBuf::from("/tmp") }
+}
+
+fn new_lock(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+    file.write_all(SIGNATURE.as_bytes())?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// Removes the directory with all that is in it; the lock file goes last, so that who is killed here is swept up after.
+fn remove(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(dir.join(LOCK))?;
+    fs::remove_dir(dir)
+}
+
+/// Ends the servers and removes the directories that killed owners left. Whatever cannot be inspected (another user's
+/// directory, say) is left alone. Returns the directories that were removed.
+pub fn sweep() -> Vec<PathBuf> {
+    sweep_in(&base_dir())
+}
+
+/// [`sweep`], in a given directory.
+pub(crate) fn sweep_in(base: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
+    let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_scratch_name));
+    names.map(|entry| entry.path()).filter(|path| sweep_one(path).unwrap_or(false)).collect()
+}
+
+/// `txloom-PID-N` or `txloom-PID-N.new`, and nothing else that happens to begin with our name.
+fn is_scratch_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.strip_prefix("txloom-")
+        .and_then(|rest| rest.strip_suffix(".new").unwrap_or(rest).split_once('-'))
+        .is_some_and(|(pid, count)| is_number(pid) && is_number(count))
+}
+
+/// Removes one directory if its owner is gone; says whether it did.
+fn sweep_one(dir: &Path) -> io::Result<bool> {
+    if dir.extension().is_some_and(|extension| extension == "new") && !is_old(dir)? {
+        return Ok(false);
+    }
+    let path = dir.join(LOCK);
+    let Ok(lock) = File::open(&path) else {
+        // Nothing but an empty directory can be left without a lock file; that alone is what `remove_dir` removes.
+        return Ok(fs::remove_dir(dir).is_ok());
+    };
+    let ours = io::read_to_string(&lock)? == SIGNATURE;
+    if !ours || lock.try_lock().is_err() {
+        return Ok(false);
+    }
+    let (locked, named) = (lock.metadata()?, fs::metadata(&path)?);
+    if (locked.dev(), locked.ino()) != (named.dev(), named.ino()) {
+        return Ok(false);
+    }
+    process::end_servers_in(dir);
+    remove(dir)?;
+    Ok(true)
+}
+
+fn is_old(dir: &Path) -> io::Result<bool> {
+    let age = fs::metadata(dir)?.modified()?.elapsed().unwrap_or_default();
+    Ok(age > UNFINISHED_AGE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scratch_directory_lives_as_long_as_its_owner() {
+        let scratch = ScratchDir::create(None).unwrap();
+        let path = scratch.path().to_path_buf();
+        fs::create_dir_all(path.join("data/deep")).unwrap();
+        fs::write(path.join("data/deep/file"), "x").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        assert!(!sweep_one(&path).unwrap(), "its lock is held, by this very process");
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    /// A base directory for one test, so that no other test's directories are swept.
+    fn with_base(name: &str, test: impl FnOnce(&Path)) {
+        let scratch = ScratchDir::create(None).unwrap();
+        let base = scratch.path().join(name);
+        fs::create_dir(&base).unwrap();
+        test(&base);
+    }
+
+    fn left_behind(base: &Path, name: &str, signature: &str) -> PathBuf {
+        let dir = base.join(name);
+        fs::create_dir_all(dir.join("data")).unwrap();
+        fs::write(dir.join(LOCK), signature).unwrap();
+        dir
+    }
+
+    #[test]
+    fn what_a_killed_owner_left_is_swept() {
+        with_base("left", |base| {
+            let dir = left_behind(base, "txloom-1-0", SIGNATURE);
+            assert_eq!(sweep_in(base), std::slice::from_ref(&dir));
+            assert!(!dir.exists());
+            assert!(sweep_in(base).is_empty());
+        });
+    }
+
+    #[test]
+    fn what_is_not_ours_or_still_in_use_is_left_alone() {
+        with_base("kept", |base| {
+            left_behind(base, "txloom-1-0", "somebody else's file\n");
+            left_behind(base, "txloom-results", SIGNATURE);
+            left_behind(base, "txloom-1-1.new", SIGNATURE);
+            let used = left_behind(base, "txloom-1-2", SIGNATURE);
+            let lock = File::open(used.join(LOCK)).unwrap();
+            lock.try_lock().unwrap();
+            fs::create_dir_all(base.join("txloom-1-3/no-lock-file")).unwrap();
+            assert!(sweep_in(base).is_empty());
+            assert_eq!(fs::read_dir(base).unwrap().count(), 5);
+        });
+    }
+
+    #[test]
+    fn many_sweepers_at_once_do_no_harm() {
+        with_base("race", |base| {
+            for n in 0..50 {
+                left_behind(base, &format!("txloom-1-{n}"), SIGNATURE);
+            }
+            let removed: usize = std::thread::scope(|scope| {
+                let sweepers: Vec<_> = (0..4).map(|_| scope.spawn(|| sweep_in(base).len())).collect();
+                sweepers.into_iter().map(|sweeper| sweeper.join().unwrap()).sum()
+            });
+            assert_eq!(removed, 50);
+            assert_eq!(fs::read_dir(base).unwrap().count(), 0);
+        });
+    }
+
+    #[test]
+    fn names_are_matched_exactly() {
+        for (name, expected) in [
+            ("txloom-12-0", true),
+            ("txloom-12-0.new", true),
+            ("txloom-12", false),
+            ("txloom-12-0.old", false),
+            ("txloom-12-", false),
+            ("txloom-a-0", false),
+            ("my-txloom-1-0", false),
+        ] {
+            assert_eq!(is_scratch_name(name), expected, "{name}");
+        }
+    }
+}
