@@ -1,1 +1,4 @@
 //! Engines.
+
+#[cfg(feature = "postgres")]
+pub mod postgres;

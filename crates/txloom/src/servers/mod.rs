@@ -30,6 +30,8 @@ pub mod user;
 pub mod process;
 pub mod log;
 pub mod postgres;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use postgres::{Binaries, PrivatePostgres};
 pub use scratch::{ScratchDir, sweep};

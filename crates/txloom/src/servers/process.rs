@@ -147,9 +147,10 @@ fn process_number(name: &OsStr) -> Option<Pid> {
     Pid::from_raw(name.to_str()?.parse().ok()?)
 }
 
-/// Whether a process of that number exists (or has ended and its parent has not noticed yet).
-pub fn exists(pid: i32) -> bool {
-    Path::new("/proc").join(pid.to_string()).exists()
+/// Waits until the process of that number has ended; true as well if there is none.
+pub fn is_gone_within(pid: i32, limit: Duration) -> bool {
+    let descriptor = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+    descriptor.is_none_or(|opened| opened.map_or(true, |descriptor| ends_within(descriptor, limit)))
 }
 
 /// Kills every process whose working directory lies in `dir`, until there is none; says whether that succeeded.

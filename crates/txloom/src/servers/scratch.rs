@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use super::postgres;
 use super::process;
 use super::user::ServerUser;
 
@@ -153,6 +154,7 @@ fn sweep_one(dir: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     process::end_servers_in(dir);
+    postgres::free_shared_memory(&dir.join("data"));
     remove(dir)?;
     Ok(true)
 }

@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,7 +93,7 @@ impl PrivatePostgres {
         let user = ServerUser::needed(USERS);
         let pristine = Pristine::of(&installation, user.as_ref())?;
         let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory for PostgreSQL"))?;
-        pristine.copy_to(&data_dir(&scratch))?;
+        pristine.restore_to(&data_dir(&scratch))?;
         let (process, log) = launch(&installation, &options, user.as_ref(), &scratch)?;
         let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash: None, scratch };
         server.await_ready()?;
@@ -171,13 +172,7 @@ impl PrivatePostgres {
     /// Starts it again with pristine data: whatever was done to it is forgotten.
     pub fn renew(&mut self) -> Result<(), ServerError> {
         self.stop();
-        let data = data_dir(&self.scratch);
-        match fs::remove_dir_all(&data) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed(format_args!("remove {}", data.display()))(error));
-            }
-            _ => self.pristine.copy_to(&data)?,
-        }
+        self.pristine.restore_to(&data_dir(&self.scratch))?;
         self.restart()
     }
 
@@ -186,6 +181,7 @@ impl PrivatePostgres {
     fn stop(&mut self) {
         self.process.stop(&[(Signal::QUIT, STOP_LIMIT)]);
         process::kill_all_in(self.scratch.path());
+        free_shared_memory(&data_dir(&self.scratch));
     }
 
     /// Waits until the server says in its pid file, as `pg_ctl` reads it, that it accepts connections.
@@ -215,6 +211,19 @@ impl PrivatePostgres {
 impl Drop for PrivatePostgres {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A server
+/// that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has room for
+/// some thousands.
+pub(super) fn free_shared_memory(data: &Path) {
+    let pid_file = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    let id = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse::<u32>().ok());
+    if let Some(id) = id {
+        // Without the program, or the right, it stays behind: that is no reason to fail.
+        let mut ipcrm = Command::new("ipcrm");
+        let _ = ipcrm.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
@@ -276,6 +285,7 @@ fn crash_in(line: &str, postmaster: u32) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing;
     use super::*;
 
     #[test]
@@ -313,8 +323,21 @@ mod tests {
         assert_eq!(server.died(), None);
         let restarted = server.id() as i32;
         drop(server);
-        assert!(!process::exists(pid) && !process::exists(restarted));
+        assert!([pid, restarted].into_iter().all(|pid| process::is_gone_within(pid, Duration::ZERO)));
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn what_kill_9_leaves_is_swept_by_the_next_start() {
+        let (mut owner, pid, dir) = testing::owner_of_a_server();
+        sweep();
+        assert!(dir.exists(), "its owner lives");
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        assert!(dir.exists() && !process::is_gone_within(pid, Duration::ZERO));
+        sweep();
+        assert!(!dir.exists());
+        assert!(process::is_gone_within(pid, Duration::ZERO));
     }
 
     #[test]

@@ -1,0 +1,256 @@
+//! One connection: login, one message at a time, and what it means when the server hangs up.
+//!
+//! Only the *simple query* protocol is used: the text of a step goes to the server as it is, and everything that the
+//! server says about it (tags, notices, the transaction status) is seen.
+//!
+//! A connection that ends while a statement is being executed is something that the database did, so it is an
+//! [`Outcome`]: class *connection lost*, status *lost*, with the server's last words if it had any. How the operating
+//! system words the loss (end of file, reset, broken pipe) depends on timing, and is left out.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+use txloom_core::outcome::{DbError, ErrorClass, Outcome, TxStatus};
+
+use super::answer::{Answer, Fields, Next};
+use super::auth::Authentication;
+use super::stream::{Stream, is_timeout};
+use super::url::{Address, Password};
+
+/// How long connecting and logging in may take.
+pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// Who logs in where, and how.
+#[derive(Debug, Clone)]
+pub(super) struct Login {
+    pub(super) address: Address,
+    pub(super) user: String,
+    pub(super) password: Option<Password>,
+    pub(super) database: String,
+    /// Settings of the connection; `RESET` returns to them.
+    pub(super) settings: Vec<(&'static str, String)>,
+    /// How long an answer may take before the connection counts as lost; sessions wait for ever.
+    pub(super) patience: Option<Duration>,
+}
+
+impl Login {
+    /// The same with one more setting.
+    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Login {
+        self.settings.push((name, value.to_string()));
+        self
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum ConnectError {
+    /// The server could not be reached, or stopped answering.
+    Io(io::Error),
+    /// The server refused.
+    Refused(DbError),
+    /// The server wants something that we cannot do.
+    Unsupported(&'static str),
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConnectError::Io(error) => error.fmt(f),
+            ConnectError::Refused(error) => write!(f, "{} ({})", error.message, error.code),
+            ConnectError::Unsupported(what) => write!(f, "the server wants {what}"),
+        }
+    }
+}
+
+impl From<io::Error> for ConnectError {
+    fn from(error: io::Error) -> ConnectError {
+        ConnectError::Io(error)
+    }
+}
+
+/// A connection that has logged in.
+pub(super) struct Connection {
+    stream: Stream,
+    incoming: BytesMut,
+    key: CancelKey,
+    server_version: String,
+    /// Why the connection is of no use any more.
+    lost: Option<DbError>,
+}
+
+/// What a cancel request must know.
+#[derive(Debug, Clone)]
+pub(super) struct CancelKey {
+    address: Address,
+    pid: i32,
+    secret: i32,
+}
+
+impl Connection {
+    /// Connects and logs in.
+    pub(super) fn open(login: &Login) -> Result<Connection, ConnectError> {
+        let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
+        stream.set_read_limit(Some(CONNECT_LIMIT))?;
+        let mut connection = Connection {
+            stream,
+            incoming: BytesMut::with_capacity(8192),
+            key: CancelKey { address: login.address.clone(), pid: 0, secret: 0 },
+            server_version: String::new(),
+            lost: None,
+        };
+        connection.log_in(login)?;
+        connection.stream.set_read_limit(login.patience)?;
+        Ok(connection)
+    }
+
+    fn log_in(&mut self, login: &Login) -> Result<(), ConnectError> {
+        let fixed = [("user", login.user.as_str()), ("database", &login.database), ("client_encoding", "UTF8")];
+        let settings = login.settings.iter().map(|(name, value)| (*name, value.as_str()));
+        let mut startup = BytesMut::new();
+        frontend::startup_message(fixed.into_iter().chain(settings), &mut startup)?;
+        self.stream.write_all(&startup)?;
+        let mut authentication = Authentication::new(&login.user, login.password.as_ref());
+        loop {
+            match self.read_message()? {
+                Message::ReadyForQuery(_) => return Ok(()),
+                Message::ErrorResponse(body) => {
+                    return Err(ConnectError::Refused(Fields::read(body.fields())?.into_error()));
+                }
+                Message::BackendKeyData(body) => {
+                    (self.key.pid, self.key.secret) = (body.process_id(), body.secret_key());
+                }
+                Message::ParameterStatus(body) if body.name()? == "server_version" => {
+                    self.server_version = body.value()?.to_string();
+                }
+                other => {
+                    let reply = authentication.reply(&other)?;
+                    self.stream.write_all(&reply)?;
+                }
+            }
+        }
+    }
+
+    /// The process number of the server's end.
+    pub(super) fn pid(&self) -> i32 {
+        self.key.pid
+    }
+
+    /// What another thread needs to cancel a statement.
+    pub(super) fn cancel_key(&self) -> CancelKey {
+        self.key.clone()
+    }
+
+    /// The version, as the server told it at login.
+    pub(super) fn server_version(&self) -> &str {
+        &self.server_version
+    }
+
+    /// Whether a statement found the connection gone.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
+    /// Whether the server has said nothing since its last answer: an unused connection is as good as new.
+    pub(super) fn is_silent(&self) -> bool {
+        !self.is_lost() && self.incoming.is_empty() && self.stream.is_silent()
+    }
+
+    /// Sends one message and waits for its whole answer. An error means that the message cannot be sent, or that the
+    /// answer makes no sense to us; after the latter the connection is of no use.
+    pub(super) fn execute(&mut self, sql: &str, type_name: impl Fn(u32) -> String) -> io::Result<Outcome> {
+        if let Some(lost) = &self.lost {
+            return Ok(Outcome::failed(lost.clone(), TxStatus::Lost));
+        }
+        let mut query = BytesMut::new();
+        frontend::query(sql, &mut query)?;
+        // If the server has hung up, its last words may still be there to be read: they are the answer.
+        let _ = self.stream.write_all(&query);
+        let answered = self.read_answer(type_name);
+        if answered.is_err() {
+            self.lost = Some(lost("the server's last answer was not understood"));
+        }
+        answered
+    }
+
+    fn read_answer(&mut self, type_name: impl Fn(u32) -> String) -> io::Result<Outcome> {
+        let mut answer = Answer::default();
+        loop {
+            let message = match self.read_message() {
+                Ok(message) => message,
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
+                Err(error) => return Ok(self.lose(answer, &error, type_name)),
+            };
+            match answer.take(message)? {
+                Next::Read => {}
+                Next::RefuseCopy => {
+                    let mut refusal = BytesMut::new();
+                    frontend::copy_fail("a step has no data to copy", &mut refusal)?;
+                    let _ = self.stream.write_all(&refusal);
+                }
+                Next::Done(status) => return Ok(answer.finish(status, type_name)),
+            }
+        }
+    }
+
+    /// The outcome of a statement during which the connection was lost. Statements after it have the same error.
+    fn lose(&mut self, answer: Answer, error: &io::Error, type_name: impl Fn(u32) -> String) -> Outcome {
+        let silent =
+            || lost(if is_timeout(error) { "the server does not answer" } else { "the server closed the connection" });
+        let last_words = answer.error().cloned().unwrap_or_else(silent);
+        let lost = DbError { class: ErrorClass::ConnectionLost, ..last_words };
+        self.lost = Some(lost.clone());
+        Outcome { error: Some(lost), ..answer.finish(TxStatus::Lost, type_name) }
+    }
+
+    /// The next message; `InvalidInput` if the bytes are none, anything else if the connection is gone.
+    fn read_message(&mut self) -> io::Result<Message> {
+        loop {
+            if let Some(message) = Message::parse(&mut self.incoming)? {
+                return Ok(message);
+            }
+            let mut buffer = [0; 8192];
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.incoming.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Says goodbye. The stream that is returned ends when the server has rolled back and released everything.
+    pub(super) fn end(mut self) -> Stream {
+        let mut goodbye = BytesMut::new();
+        frontend::terminate(&mut goodbye);
+        let _ = self.stream.write_all(&goodbye);
+        self.stream.finish();
+        self.stream
+    }
+}
+
+/// The loss of a connection, in our words.
+fn lost(message: &str) -> DbError {
+    let code = "08006".to_string();
+    DbError { class: ErrorClass::ConnectionLost, code, native: None, message: message.to_string(), detail: None }
+}
+
+impl CancelKey {
+    /// The process number of the server's end.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Asks for the cancellation of what the connection is executing, over a connection of its own. When this returns,
+    /// the server has passed the request on.
+    pub(super) fn cancel(&self) -> io::Result<()> {
+        let mut stream = Stream::connect(&self.address, CONNECT_LIMIT)?;
+        let mut request = BytesMut::new();
+        frontend::cancel_request(self.pid, self.secret, &mut request);
+        stream.write_all(&request)?;
+        if stream.closes_within(CONNECT_LIMIT) { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
+}

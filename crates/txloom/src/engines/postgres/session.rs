@@ -1,0 +1,114 @@
+//! Sessions: one connection each, and their orderly end.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use txloom_core::engine::{Cancel, EngineError, EngineErrorKind, Session};
+use txloom_core::outcome::Outcome;
+
+use super::connection::{CancelKey, Connection};
+use super::stream::Stream;
+use super::types::TypeNames;
+
+/// One session of a case.
+pub(super) struct PostgresSession {
+    target: String,
+    /// Taken when the session ends.
+    connection: Option<Connection>,
+    key: CancelKey,
+    types: Arc<TypeNames>,
+    endings: Arc<Endings>,
+    lost: Arc<AtomicBool>,
+}
+
+impl PostgresSession {
+    /// A session on a connection that nobody has used. `lost` is set when it finds that connection gone.
+    pub(super) fn new(
+        target: &str,
+        connection: Connection,
+        types: Arc<TypeNames>,
+        endings: Arc<Endings>,
+        lost: Arc<AtomicBool>,
+    ) -> PostgresSession {
+        let key = connection.cancel_key();
+        PostgresSession { target: target.to_string(), connection: Some(connection), key, types, endings, lost }
+    }
+}
+
+impl Session for PostgresSession {
+    fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        let connection = self.connection.as_mut().expect("the connection is taken only when the session is dropped");
+        let outcome = connection.execute(sql, |oid| self.types.name(oid));
+        if connection.is_lost() {
+            self.lost.store(true, Ordering::SeqCst);
+        }
+        outcome.map_err(|error| not_understood(&self.target, sql, &error))
+    }
+
+    fn canceller(&self) -> Box<dyn Cancel> {
+        Box::new(PostgresCancel { target: self.target.clone(), key: self.key.clone() })
+    }
+}
+
+impl Drop for PostgresSession {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_lost()) {
+            self.endings.add(connection);
+        }
+    }
+}
+
+/// The error for a message that could not be sent or answered sensibly.
+pub(super) fn not_understood(target: &str, sql: &str, error: &io::Error) -> EngineError {
+    let sql = txloom_core::sql::one_line(sql);
+    EngineError::new(target, EngineErrorKind::Protocol(format!("cannot exchange the statement `{sql}`: {error}")))
+}
+
+struct PostgresCancel {
+    target: String,
+    key: CancelKey,
+}
+
+impl Cancel for PostgresCancel {
+    fn cancel(&self) -> Result<(), EngineError> {
+        match self.key.cancel() {
+            Ok(()) => Ok(()),
+            // A server that is gone executes nothing; the session itself will tell of the loss.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => Ok(()),
+            Err(error) => {
+                let why = format!("cannot cancel a statement of process {}: {error}", self.key.pid());
+                Err(EngineError::new(&self.target, EngineErrorKind::Protocol(why)))
+            }
+        }
+    }
+}
+
+/// Connections that said goodbye, and whose other ends may still be rolling back.
+///
+/// The server's process closes the socket as the last thing it does. Waiting for that means that no lock and no
+/// temporary table of an earlier session is in the way of the next case.
+#[derive(Default)]
+pub(super) struct Endings(Mutex<Vec<(i32, Stream)>>);
+
+impl Endings {
+    fn add(&self, connection: Connection) {
+        let pid = connection.pid();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((pid, connection.end()));
+    }
+
+    /// Waits until the server has closed them all; returns the processes that had not done so within the limit. Those
+    /// are waited for again the next time.
+    pub(super) fn wait(&self, limit: Duration) -> Vec<i32> {
+        let deadline = Instant::now() + limit;
+        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain_mut(|(_, stream)| !stream.closes_within(deadline.saturating_duration_since(Instant::now())));
+        streams.iter().map(|(pid, _)| *pid).collect()
+    }
+
+    /// Waits for none of them any more: their server is gone.
+    pub(super) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

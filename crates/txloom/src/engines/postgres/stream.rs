@@ -1,0 +1,118 @@
+//! A blocking byte stream to a server, over a Unix or a TCP socket.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use super::url::Address;
+
+/// A connected socket.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Connects, within the time limit.
+    pub(super) fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
+        match address {
+            Address::Unix { dir, port } => UnixStream::connect(dir.join(format!(".s.PGSQL.{port}"))).map(Stream::Unix),
+            Address::Tcp { host, port } => {
+                let deadline = Instant::now() + limit;
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for candidate in (host.as_str(), *port).to_socket_addrs()? {
+                    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+                    match TcpStream::connect_timeout(&candidate, left) {
+                        // Small messages go out at once: every step is a round trip.
+                        Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    /// How long a read may take; for ever without a limit.
+    pub(super) fn set_read_limit(&self, limit: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_read_timeout(limit),
+            Stream::Tcp(stream) => stream.set_read_timeout(limit),
+        }
+    }
+
+    /// Whether nothing has arrived: neither bytes nor the end.
+    pub(super) fn is_silent(&self) -> bool {
+        let read = || -> io::Result<usize> {
+            self.set_nonblocking(true)?;
+            let read = match self {
+                Stream::Unix(stream) => Read::read(&mut &*stream, &mut [0]),
+                Stream::Tcp(stream) => Read::read(&mut &*stream, &mut [0]),
+            };
+            self.set_nonblocking(false)?;
+            read
+        };
+        read().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
+            Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+        }
+    }
+
+    /// Reads until the other side has closed; false if that took longer than the limit.
+    pub(super) fn closes_within(&mut self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        let mut rest = [0; 1024];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            match self.set_read_limit(Some(left)).and_then(|()| self.read(&mut rest)) {
+                Ok(0) => return true,
+                Ok(_) if Instant::now() < deadline => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) => return false,
+                Err(error) => return !is_timeout(&error),
+            }
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    pub(super) fn finish(&self) {
+        // A connection that is gone already needs no goodbye.
+        let _ = match self {
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+        };
+    }
+}
+
+/// Whether a read ended because of its time limit: the system calls that by two names.
+pub(super) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
