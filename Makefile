@@ -10,7 +10,7 @@ test: deps
 lint:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --locked --workspace --no-deps --document-private-items
 
 # Installs the database servers that the tests start, where they are missing.
 deps:
@@ -24,6 +24,9 @@ soak: deps
 bench: deps
 	cargo run --locked --release -p xtask -- bench
 
-# Coverage-guided fuzzing of the parsers (needs `cargo install cargo-fuzz`).
+# Coverage-guided fuzzing of the parsers; needs `cargo install cargo-fuzz`. RUSTC_BOOTSTRAP lets a stable compiler instrument.
+FUZZ_SECONDS ?= 600
 fuzz:
-	cargo run --locked --release -p xtask -- fuzz
+	mkdir -p fuzz/corpus/case
+	RUSTC_BOOTSTRAP=1 cargo fuzz run case --sanitizer none \
+	    fuzz/corpus/case corpus/anomalies corpus/contract -- -max_total_time=$(FUZZ_SECONDS)

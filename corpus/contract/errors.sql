@@ -18,7 +18,7 @@
 -- > error syntax
 /*a*/ SELECT * FROM nowhere;
 -- > error unknown-object
-/*a*/ SELECT nothing FROM parent;
+/*a*/ SELECT missing FROM parent;
 -- > error unknown-object
 /*a*/ SELECT 1 / 0;
 -- > [postgres] error division-by-zero

@@ -56,6 +56,7 @@ pub(crate) fn run() -> Result<bool> {
         met &= measure(bar, &mut table)?;
     }
     let path = format!("docs/measurements/bench-{}.md", date::today());
+    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
     std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
     println!("{table}\nwritten to {path}");
     Ok(met)

@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     }
     let table = render(&lines);
     let path = format!("docs/measurements/soak-{}.md", date::today());
+    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
     std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
     println!("{table}\nwritten to {path}");
     Ok(lines.iter().all(|line| line.divergences == 0 && line.rounds >= rounds))

@@ -35,9 +35,9 @@ impl Outcome {
         self.error.as_ref().map(|error| error.class)
     }
 
-    /// The last result that carries columns: what a person calls "the rows".
+    /// The last result of a query: what a person calls "the rows".
     pub fn rows(&self) -> Option<&StatementResult> {
-        self.results.iter().rev().find(|result| !result.columns.is_empty())
+        self.results.iter().rev().find(|result| result.is_query())
     }
 
     /// The number of rows changed by the last statement that changed any.
@@ -62,6 +62,14 @@ pub struct StatementResult {
     pub affected: Option<u64>,
     /// The server's completion tag (`COMMIT`, `ROLLBACK`, `UPDATE 3`), where the protocol has one.
     pub tag: Option<String>,
+}
+
+impl StatementResult {
+    /// Whether the statement returned rows, be it none. (PostgreSQL's `SELECT` without a list returns rows without
+    /// columns.)
+    pub fn is_query(&self) -> bool {
+        !self.columns.is_empty() || !self.rows.is_empty()
+    }
 }
 
 /// One row as it came: `None` is NULL.

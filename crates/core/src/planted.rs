@@ -11,8 +11,15 @@ pub struct PlantedBug {
     pub what: &'static str,
 }
 
-/// Every planted bug.
-pub const ALL: &[PlantedBug] = &[PlantedBug {
-    name: "lost-update",
-    what: "at snapshot isolation and above, an update of a row that changed since the snapshot is let through",
-}];
+/// Every planted bug, in order of their names.
+pub const ALL: &[PlantedBug] = &[
+    PlantedBug { name: "dirty-read", what: "queries see the uncommitted changes of other transactions" },
+    PlantedBug {
+        name: "lost-update",
+        what: "at snapshot isolation and above, an update of a row that changed since the snapshot is let through",
+    },
+    PlantedBug {
+        name: "write-skew",
+        what: "at serializable, a transaction commits even if what it read has changed since its snapshot",
+    },
+];

@@ -60,13 +60,19 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
     tokens
 }
 
+/// Whether every string, quoted name and comment is closed, so that what is written below does not become part of it.
+pub fn is_finished(sql: &str) -> bool {
+    let with_end = format!("{sql}\n;");
+    tokens(&with_end).last().is_some_and(|token| token.is_symbol(";") && token.span.end == with_end.len())
+}
+
 /// The kind (`None` for white space and comments) and the length of what begins here. Never of length 0.
 fn scan(rest: &str, first: char, before: Option<&Token<'_>>) -> (Option<TokenKind>, usize) {
     let run = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
     match first {
         c if c.is_whitespace() => (None, run(char::is_whitespace)),
         '-' if rest.starts_with("--") => (None, rest.find('\n').unwrap_or(rest.len())),
-        '/' if rest.starts_with("/*") => (None, rest.find("*/").map_or(rest.len(), |end| end + 2)),
+        '/' if rest.starts_with("/*") => (None, rest[2..].find("*/").map_or(rest.len(), |end| end + 4)),
         '\'' => (Some(TokenKind::String), quoted_length(rest, '\'')),
         '"' => (Some(TokenKind::Quoted), quoted_length(rest, '"')),
         '`' => (Some(TokenKind::Quoted), quoted_length(rest, '`')),
@@ -207,6 +213,7 @@ mod tests {
             tokens("SELECT 'it''s -- x', \"a\"\"b\" /* ; */ FROM t -- end").iter().map(|t| t.text).collect();
         assert_eq!(texts, ["SELECT", "'it''s -- x'", ",", "\"a\"\"b\"", "FROM", "t"]);
         assert_eq!(tokens("$f$ BEGIN 'x' $f$ 1").len(), 2);
+        assert_eq!(tokens("/*/ not yet */ 1").len(), 1);
         assert_eq!(tokens("SELECT $1").len(), 3);
     }
 
@@ -239,9 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_input_ends() {
-        for sql in ["'", "\"abc", "/* x", "$a$ x", "$", ":", "é'"] {
-            let _ = tokens(sql);
+    fn unfinished_input_is_noticed() {
+        for sql in ["'", "\"abc", "'it''", "$a$ x", "$a$ $", "é'", "$$", "/* x"] {
+            assert!(!is_finished(sql), "{sql}");
+        }
+        for sql in ["", "''", "'it''s'", "$$$$", "$a$ x $a$", "/* x */", "$", ":", "x -- '"] {
+            assert!(is_finished(sql), "{sql}");
         }
     }
 

@@ -62,8 +62,8 @@ pub fn verify(mut engine: Box<dyn Engine>) -> Vec<Breach> {
     breaches
 }
 
-/// `values-postgres.sql` is for PostgreSQL's dialect only.
-fn is_for(case: &CorpusCase, dialect: &str) -> bool {
+/// Whether a case is for engines of a dialect: `values-postgres.sql` is for PostgreSQL's only.
+pub fn is_for(case: &CorpusCase, dialect: &str) -> bool {
     let stem = case.path.trim_end_matches(".sql");
     let for_dialect = |name: &str| stem.ends_with(&format!("-{name}"));
     !["postgres", "sqlite", "mysql"].iter().any(|name| for_dialect(name)) || for_dialect(dialect)

@@ -99,8 +99,7 @@ mod tests {
     fn every_anomaly_has_a_case() {
         let provoked: BTreeSet<String> =
             ANOMALIES.iter().filter_map(|case| case.parse().anomaly().map(str::to_string)).collect();
-        let known: BTreeSet<String> =
-            txloom_core::anomaly::ALL.iter().map(|anomaly| anomaly.id.to_string()).collect();
+        let known: BTreeSet<String> = txloom_core::anomaly::ALL.iter().map(|anomaly| anomaly.id.to_string()).collect();
         assert_eq!(provoked, known);
     }
 }

@@ -4,4 +4,9 @@ pub mod interrupt;
 pub mod servers;
 pub mod engines;
 pub mod execute;
+pub mod corpus;
+pub mod contract;
 pub mod report;
+pub mod exit;
+#[cfg(feature = "cli")]
+pub mod cli;

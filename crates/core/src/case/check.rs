@@ -273,3 +273,156 @@ fn same_value(expected: &Value, found: &Value) -> bool {
         _ => expected == found,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::parse;
+    use crate::case::print::print;
+    use crate::case::record::record;
+    use crate::engine::State;
+    use crate::outcome::{Column, StatementResult};
+    use crate::trace::compare::{first_difference, transcript};
+    use crate::trace::sample::sample;
+
+    /// A result of one integer column.
+    fn integers(values: &[i64]) -> StatementResult {
+        StatementResult {
+            columns: vec![Column { name: "v".to_string(), type_name: "int4".to_string() }],
+            rows: values.iter().map(|value| vec![Some(value.to_string().into_bytes())]).collect(),
+            affected: None,
+            tag: None,
+        }
+    }
+
+    /// b waits for a, goes on when a commits, and reads 1 and 2; `t` holds 2 and 1 at the end.
+    fn trace() -> Trace {
+        let mut trace =
+            sample("a BEGIN > open; b SELECT v FROM t > waits idle; a COMMIT > tag COMMIT idle; b > completes");
+        let outcome = trace.steps[1].outcome.as_mut().expect("an outcome");
+        outcome.results = vec![integers(&[1, 2])];
+        trace.final_state = Some(State { tables: [("t".to_string(), integers(&[2, 1]))].into() });
+        trace
+    }
+
+    /// The case with these expectations of b's step, of a's COMMIT, and of the end.
+    fn case_with(b: &str, commit: &str, end: &str) -> Case {
+        let lines =
+            |text: &str| text.split('|').filter(|l| !l.is_empty()).map(|l| format!("-- > {l}\n")).collect::<String>();
+        let end: String = end.split('|').filter(|l| !l.is_empty()).map(|l| format!("-- @final {l}\n")).collect();
+        let text = format!("/*a*/ BEGIN;\n/*b*/ SELECT v FROM t;\n{}/*a*/ COMMIT;\n{}{end}", lines(b), lines(commit));
+        parse(&text).unwrap()
+    }
+
+    /// What is not met, as `expected / found`.
+    fn unmet_of(b: &str, commit: &str, end: &str) -> Vec<String> {
+        let mismatches = check(&case_with(b, commit, end), &trace());
+        mismatches.iter().map(|mismatch| format!("{} / {}", mismatch.expected, mismatch.found)).collect()
+    }
+
+    const NOTHING: [&str; 0] = [];
+
+    #[test]
+    fn what_is_not_said_is_not_checked() {
+        assert_eq!(unmet_of("", "", ""), NOTHING);
+    }
+
+    #[test]
+    fn rows_compare_in_any_order_unless_ordered() {
+        assert_eq!(unmet_of("blocked|rows (2) (1)", "resumes b", "t (1) (2)"), NOTHING);
+        assert_eq!(unmet_of("blocked|ordered (1) (2)", "", ""), NOTHING);
+        assert_eq!(unmet_of("blocked|ordered (2) (1)", "", ""), ["ordered (2) (1) / rows (1) (2)"]);
+        assert_eq!(unmet_of("blocked|rows (1) (1)", "", ""), ["rows (1) (1) / rows (1) (2)"]);
+        assert_eq!(unmet_of("blocked|rows (1)", "", ""), ["rows (1) / rows (1) (2)"]);
+        assert_eq!(unmet_of("", "", "t (1)|nowhere (1)"), ["(1) / (1) (2)", "(1) / no such table"]);
+    }
+
+    #[test]
+    fn waiting_is_checked_both_ways() {
+        assert_eq!(unmet_of("ok", "", ""), ["no waiting / blocked"]);
+        assert_eq!(unmet_of("", "ok", ""), ["resumes nobody / resumes b"]);
+        assert_eq!(unmet_of("", "blocked|resumes b", ""), ["blocked / no waiting"]);
+        assert_eq!(unmet_of("", "resumes c", ""), ["resumes c / resumes b"]);
+        assert_eq!(unmet_of("blocked|cancelled", "", ""), ["cancelled / not cancelled"]);
+    }
+
+    #[test]
+    fn answers_are_told_apart() {
+        assert_eq!(unmet_of("blocked|error deadlock", "", ""), ["error deadlock / rows (1) (2)"]);
+        assert_eq!(unmet_of("blocked|affected 2", "", ""), ["affected 2 / rows (1) (2)"]);
+        assert_eq!(unmet_of("", "resumes b|tag COMMIT", ""), NOTHING);
+        assert_eq!(unmet_of("", "resumes b|tag ROLLBACK", ""), ["tag ROLLBACK / tag COMMIT"]);
+    }
+
+    #[test]
+    fn guards_that_match_replace_what_is_said_of_all() {
+        assert_eq!(unmet_of("blocked|rows (9)|[toy] rows (1) (2)", "", ""), NOTHING);
+        assert_eq!(unmet_of("blocked|rows (1) (2)|[toy<1] rows (9)", "", ""), NOTHING);
+        assert_eq!(
+            unmet_of("blocked|rows (1) (2)|[toy>=1 read committed] rows (9)", "", ""),
+            ["rows (9) / rows (1) (2)"]
+        );
+        assert_eq!(unmet_of("blocked|rows (1) (2)|[serializable] rows (9)", "", ""), NOTHING);
+        assert_eq!(unmet_of("", "", "t (9)|[toy] t (1) (2)"), NOTHING);
+        assert_eq!(unmet_of("[other] blocked|rows (1) (2)", "", ""), ["no waiting / blocked"]);
+    }
+
+    #[test]
+    fn marks_are_no_expectations_but_describe_the_anomaly() {
+        let shows = |b: &str, end: &str| shows_anomaly(&case_with(b, "", end), &trace());
+        assert_eq!(unmet_of("[anomaly] rows (9)", "", ""), NOTHING);
+        assert_eq!(shows("rows (1)", ""), None);
+        assert_eq!(shows("[anomaly] rows (1) (2)", "[anomaly] t (1) (2)"), Some(true));
+        assert_eq!(shows("[anomaly] rows (1) (2)", "[anomaly] t (1)"), Some(false));
+        assert_eq!(shows("[anomaly] rows (9)|[anomaly] blocked", ""), Some(false));
+    }
+
+    #[test]
+    fn truth_values_and_bytes_bend_to_engines_without_them() {
+        assert!(same_value(&Value::Bool(true), &Value::int(1)));
+        assert!(!same_value(&Value::Bool(true), &Value::int(2)));
+        assert!(same_value(&Value::Bytes(b"x".to_vec()), &Value::text("x")));
+        assert!(!same_value(&Value::int(1), &Value::text("1")));
+    }
+
+    #[test]
+    fn what_was_recorded_is_met() {
+        let recorded = record(&case_with("[anomaly] ok|rows (7)", "", "t (7)"), &[&trace()]);
+        assert_eq!(check(&recorded, &trace()), []);
+        let text = print(&recorded);
+        for line in
+            ["-- > blocked\n-- > rows (1) (2)\n-- > [anomaly] ok\n", "-- > resumes b\n", "-- @final t (1) (2)\n"]
+        {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_targets_share_is_recorded_once_and_the_rest_is_guarded() {
+        let (first, mut second) = (trace(), trace());
+        second.engine.family = "other";
+        second.steps[1].outcome.as_mut().expect("an outcome").results = vec![integers(&[5])];
+        let recorded = record(&case_with("", "", ""), &[&first, &second]);
+        let text = print(&recorded);
+        assert!(text.contains("-- > blocked\n-- > [toy] rows (1) (2)\n-- > [other] rows (5)\n"), "{text}");
+        assert_eq!(check(&recorded, &first), []);
+        assert_eq!(check(&recorded, &second), []);
+    }
+
+    #[test]
+    fn traces_agree_iff_their_transcripts_do() {
+        let (first, mut second) = (trace(), trace());
+        assert_eq!(first_difference(&first, &second), None);
+        assert_eq!(transcript(&first), transcript(&second));
+        second.steps[1].outcome.as_mut().expect("an outcome").results = vec![integers(&[2, 1])];
+        let difference = first_difference(&first, &second).expect("the order of rows counts in one engine");
+        assert_eq!((difference.what, difference.step), ("answer", Some(StepId(1))));
+        assert_ne!(transcript(&first), transcript(&second));
+        second = trace();
+        second.events.pop();
+        assert_eq!(first_difference(&first, &second).expect("an event is missing").what, "order");
+        second = trace();
+        second.final_state = None;
+        assert_eq!(first_difference(&first, &second).expect("a state is missing").what, "final state");
+    }
+}

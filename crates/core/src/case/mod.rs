@@ -21,8 +21,8 @@
 //! [`Entry`]s in file order, each with the prose above it, so that a case that was read can be printed again without
 //! losing a word; sessions, setup, schedule and so on are views of that list.
 //!
-//! * [`parse`]: text → `Case`, with errors that name line and column
-//! * [`print`]: `Case` → text, in canonical form; `parse(print(c)) == c` for every case
+//! * [`mod@parse`]: text → `Case`, with errors that name line and column
+//! * [`mod@print`]: `Case` → text, in canonical form; `parse(print(c)) == c` for every case
 //! * [`expect`]: what a step is expected to do, and guards that say where
 //! * [`check`]: does a trace meet a case's expectations?
 //! * [`record`]: a trace's outcomes, as expectations
@@ -86,9 +86,7 @@ impl Sql {
         while text.contains("\r\n") {
             text = text.replace("\r\n", "\n");
         }
-        let (body, _) = parse::split_trailing_prose(text.trim());
-        let trimmed = body.trim_end();
-        let trimmed = trimmed.strip_suffix(';').unwrap_or(trimmed).trim_end();
+        let (trimmed, _) = parse::split_body(&text);
         if trimmed.is_empty() {
             return Err("the step is empty".to_string());
         }

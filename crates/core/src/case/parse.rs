@@ -68,9 +68,19 @@ fn label(line: &str) -> Option<(&str, &str)> {
     (name == "init" || SessionName::new(name).is_some()).then_some((name, rest))
 }
 
+/// The statement of a body, without its final semicolon, and the remarks below it.
+pub(crate) fn split_body(text: &str) -> (&str, Vec<String>) {
+    let (body, mut below) = split_trailing_prose(text.trim());
+    let Some(statement) = body.trim_end().strip_suffix(';') else { return (body.trim_end(), below) };
+    // The semicolon may stand on a line of its own, below remarks.
+    let (statement, mut remarks) = split_trailing_prose(statement.trim_end());
+    remarks.append(&mut below);
+    (statement.trim_end(), remarks)
+}
+
 /// Splits comment lines in column 0 off the end of a body. (The lexer tells a comment from the last line of a string that
 /// looks like one.)
-pub(crate) fn split_trailing_prose(text: &str) -> (&str, Vec<String>) {
+fn split_trailing_prose(text: &str) -> (&str, Vec<String>) {
     let statement_end = sql::tokens(text).last().map_or(0, |token| token.span.end);
     let mut body = text;
     let mut prose = Vec::new();
@@ -80,7 +90,7 @@ pub(crate) fn split_trailing_prose(text: &str) -> (&str, Vec<String>) {
             break;
         }
         if is_remark {
-            prose.push(line[2..].to_string());
+            prose.push(line[2..].trim_end().to_string());
         }
         body = before;
     }
@@ -142,7 +152,7 @@ impl<'a> Parser<'a> {
         } else if let Some((name, rest)) = label(line) {
             return self.step(name, rest);
         } else if let Some(prose) = line.strip_prefix("--") {
-            self.prose.push(prose.to_string());
+            self.prose.push(prose.trim_end().to_string());
         } else if !line.trim().is_empty() {
             return Err(self.error(self.at, 0, not_an_element(line)));
         }
@@ -177,7 +187,7 @@ impl<'a> Parser<'a> {
     }
 
     fn sql(&self, rest: &str, body: &str) -> Result<(Item, Vec<String>), CaseError> {
-        let (_, prose) = split_trailing_prose(body);
+        let (_, prose) = split_body(body);
         let sql = Sql::new(body).map_err(|message| self.error_at(rest, message))?;
         Ok((Item::Sql(sql), prose))
     }
@@ -189,7 +199,7 @@ impl<'a> Parser<'a> {
         let mut prose = Vec::new();
         for at in following {
             match self.lines[at].strip_prefix("--") {
-                Some(remark) => prose.push(remark.to_string()),
+                Some(remark) => prose.push(remark.trim_end().to_string()),
                 None if self.lines[at].trim().is_empty() => {}
                 None => return Err(self.error(at, 0, "a call stands on one line; this line belongs to nothing")),
             }
@@ -298,6 +308,8 @@ impl<'a> Parser<'a> {
         let (key, value) = split_word(text);
         let line = match key {
             "case" => return self.format_version(value),
+            // Only ends the step above: for one whose string or comment is never closed.
+            "" => return Ok(()),
             "isolation" => self.isolation(value)?,
             "node" => self.node(value)?,
             "program" if !value.is_empty() => Line::Program(value.to_string()),

@@ -3,23 +3,39 @@
 use std::fmt::Write;
 
 use crate::case::{Case, Expectation, FORMAT_VERSION, Item, Line};
+use crate::sql;
 
 /// Prints a case file.
 pub fn print(case: &Case) -> String {
     let mut text = format!("-- @case {FORMAT_VERSION}\n");
+    let mut above = None;
     for entry in &case.entries {
-        print_prose(&mut text, &entry.prose);
+        print_prose(&mut text, &entry.prose, above);
         print_line(&mut text, &entry.line);
+        above = Some(&entry.line);
     }
-    print_prose(&mut text, &case.epilogue);
+    print_prose(&mut text, &case.epilogue, above);
     text
 }
 
-fn print_prose(text: &mut String, prose: &[String]) {
+fn print_prose(text: &mut String, prose: &[String], above: Option<&Line>) {
+    if !prose.is_empty() && above.is_some_and(swallows_remarks) {
+        text.push_str("-- @\n");
+    }
     for line in prose.iter().flat_map(|line| line.split('\n')) {
         // A remark must not turn into a directive or an expectation.
         let space = if line.starts_with(" @") || line.starts_with(" >") { " " } else { "" };
         let _ = writeln!(text, "--{space}{line}");
+    }
+}
+
+/// Whether a remark below this line would become part of its statement, whose string or comment is never closed.
+fn swallows_remarks(line: &Line) -> bool {
+    match line {
+        Line::Init(sql, expectations) | Line::Step(_, Item::Sql(sql), expectations) => {
+            expectations.is_empty() && !sql::is_finished(sql.as_str())
+        }
+        _ => false,
     }
 }
 

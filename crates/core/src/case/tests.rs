@@ -141,6 +141,20 @@ fn a_statement_that_a_file_could_not_hold_is_refused() {
     assert_eq!(Sql::new("SELECT 1;\n-- remark").unwrap().as_str(), "SELECT 1");
 }
 
+/// Inputs on which the fuzzer once found that printing lost or moved something.
+#[test]
+fn fuzz_regressions() {
+    for text in [
+        "--  \r",
+        "/*a*/\"BEGIN;\n-- @case 1\n-- Three wait for one/*b",
+        "/*init*/ x /*init up\n\n-- @case 1\n--*/ INSERT",
+        "/*a*/ SELECT id!- @case 1\n-- SQLite te % 3 = 0;0\n; \n--- > [x",
+    ] {
+        let printed = print::print(&parse(text).unwrap());
+        assert_eq!(print::print(&parse(&printed).unwrap()), printed, "{text}");
+    }
+}
+
 // ---- round trips --------------------------------------------------------------------------------------------------
 
 fn session() -> impl Strategy<Value = SessionName> {
@@ -195,8 +209,6 @@ fn sql() -> impl Strategy<Value = Sql> {
     "[ -~\n\r;é]{1,40}|SELECT 1;\n-- x|/\\*\\+ hint \\*/ SELECT '\n--y';"
         .prop_filter_map("not a step", |text| Sql::new(&text).ok())
         .prop_filter("a misspelt label", |sql| parse(&format!("/*a*/ {};", sql.as_str())).is_ok())
-        // A remark after a string that is never closed is, as for every reader of SQL, inside the string.
-        .prop_filter("unfinished", |sql| !parse::split_trailing_prose(&format!("{};\n-- x", sql.as_str())).1.is_empty())
 }
 
 fn item() -> impl Strategy<Value = Item> {
@@ -224,7 +236,7 @@ fn line() -> impl Strategy<Value = Line> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let prose = || prop::collection::vec(" [a-z0-9'é]{0,9}", 0..2);
+    let prose = || prop::collection::vec("( [a-z0-9'é]{1,9})?", 0..2);
     let entry = (prose(), line()).prop_map(|(prose, line)| Entry { prose, line });
     let mentioned = [0, 1].map(|_| Line::Step(SessionName::new("a").unwrap(), Item::Sql(Sql("x".into())), vec![]));
     (prop::collection::vec(entry, 0..8), prose()).prop_map(move |(mut entries, epilogue)| {
@@ -247,7 +259,10 @@ proptest! {
     }
 
     #[test]
-    fn scrambled_cases_are_read_or_refused_but_never_panic(case in case(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+    fn scrambled_cases_are_read_or_refused_but_never_panic(
+        case in case(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+    ) {
         let mut text = print::print(&case);
         for cut in cuts {
             let mut at = cut.index(text.len() + 1);

@@ -44,7 +44,7 @@ pub trait Dialect: Sync + fmt::Debug {
     }
 }
 
-/// SQLite's language. Cells carry the storage class of each value in their first byte (see [`normalize`]).
+/// SQLite's language. Cells carry the storage class of each value in their first byte (`i`, `r`, `t`, `b`).
 #[derive(Debug)]
 pub struct Sqlite;
 

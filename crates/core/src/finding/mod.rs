@@ -1,4 +1,15 @@
 //! Findings: one violation, with its evidence.
+//!
+//! A finding is everything that somebody needs who was not there: one sentence, the explanation as data, the case, the
+//! run, where it happened, and the command that shows it again. Its [fingerprint](Fingerprint) says what *kind* of
+//! violation it is, so that a hunt can count ten thousand runs into one bug.
+
+mod explanation;
+mod fingerprint;
+
+pub use explanation::Explanation;
+pub(crate) use fingerprint::hash;
+pub use fingerprint::{Fingerprint, shape};
 
 use crate::case::Case;
 use crate::trace::Trace;
@@ -16,15 +27,106 @@ pub struct Finding {
     pub case: Case,
     /// The run that shows it.
     pub trace: Trace,
+    /// The target that it ran on, as the user wrote it.
+    pub target: String,
+    /// The isolation level of the sessions; each session's own where they differ.
+    pub level: String,
+    /// What kind of violation it is.
+    pub fingerprint: Fingerprint,
 }
 
-/// Why something is wrong, as data: Let … Then … However … a contradiction.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Explanation {
-    /// The names that the rest uses.
-    pub lets: Vec<String>,
-    /// What follows from what was observed.
-    pub thens: Vec<String>,
-    /// Why that cannot be.
-    pub however: Vec<String>,
+/// What an oracle has to say of a violation; the rest of a finding follows from case and trace.
+#[derive(Debug, Clone)]
+pub struct Violation {
+    /// What is wrong, in one sentence.
+    pub sentence: String,
+    /// Why it is wrong.
+    pub explanation: Explanation,
+    /// What kind of violation it is.
+    pub fingerprint: Fingerprint,
+}
+
+impl Finding {
+    /// A violation with the case and the run that show it.
+    pub fn new(oracle: &'static str, violation: Violation, case: Case, trace: Trace) -> Finding {
+        let Violation { sentence, explanation, fingerprint } = violation;
+        let (target, level) = (trace.engine.target.clone(), level_of(&trace));
+        Finding { oracle, sentence, explanation, case, trace, target, level, fingerprint }
+    }
+
+    /// The command that runs the case again, once it has been written to `path`.
+    ///
+    /// The level is part of the command only where the case itself does not say it.
+    pub fn replay_command(&self, path: &str) -> String {
+        let mut command = format!("txloom run {} --on {}", quoted(path), quoted(&self.target));
+        let mut levels: Vec<&str> = self.trace.sessions.iter().map(|session| session.level.as_str()).collect();
+        levels.dedup();
+        let told = self.trace.sessions.iter().any(|session| self.case.level_of(&session.name).is_some());
+        if let ([level], false) = (levels.as_slice(), told) {
+            command.push_str(&format!(" --level {}", level.replace(' ', "-")));
+        }
+        command
+    }
+}
+
+/// `read committed`, or `a read committed, b serializable`.
+fn level_of(trace: &Trace) -> String {
+    let mut levels: Vec<&str> = trace.sessions.iter().map(|session| session.level.as_str()).collect();
+    levels.dedup();
+    match levels.as_slice() {
+        [] => trace.engine.default_level.to_string(),
+        [level] => (*level).to_string(),
+        _ => {
+            let each = trace.sessions.iter().map(|session| format!("{} {}", session.name, session.level));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// A word of a shell command, quoted if the shell would see more in it than text.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "+-_./:@%=,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Line;
+    use crate::level::LevelName;
+    use crate::trace::sample::sample;
+
+    fn finding() -> Finding {
+        let violation = Violation {
+            sentence: "something is wrong".to_string(),
+            explanation: Explanation::default(),
+            fingerprint: Fingerprint::new("test", &[]),
+        };
+        Finding::new("test", violation, Case::default(), sample("a SELECT 1 > idle; b SELECT 1 > idle"))
+    }
+
+    #[test]
+    fn the_replay_command_says_what_the_case_does_not() {
+        let mut finding = finding();
+        let command = "txloom run lost.sql --on toy --level read-committed";
+        assert_eq!(finding.replay_command("lost.sql"), command);
+        finding.case.set_level(LevelName::custom("read committed"));
+        assert_eq!(finding.replay_command("lost.sql"), "txloom run lost.sql --on toy");
+        finding.target = "postgres@/opt/pg 17".to_string();
+        assert_eq!(finding.replay_command("it's.sql"), "txloom run 'it'\\''s.sql' --on 'postgres@/opt/pg 17'");
+    }
+
+    #[test]
+    fn levels_are_told_one_by_one_where_they_differ() {
+        let mut finding = finding();
+        assert_eq!(finding.level, "read committed");
+        finding.trace.sessions[1].level = LevelName::custom("serializable");
+        assert_eq!(level_of(&finding.trace), "a read committed, b serializable");
+        let told = Line::Isolation(finding.trace.sessions[1].name.clone().into(), LevelName::custom("serializable"));
+        finding.case.entries.push(told.into());
+        assert_eq!(finding.replay_command("x"), "txloom run x --on toy");
+    }
 }

@@ -4,6 +4,8 @@
 //! ways as it likes, and answers with a [`Verdict`].
 
 pub mod serial;
+#[cfg(test)]
+pub(crate) mod toy;
 
 use crate::case::Case;
 use crate::engine::{EngineError, EngineInfo};

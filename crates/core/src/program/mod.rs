@@ -1,6 +1,69 @@
-//! Programs.
-pub mod interpret;
+//! Programs: the procedures of an application, with their SQL, control flow and commit points.
+//!
+//! A frozen list of statements is not what an application does. Two calls of `withdraw` that both find 100 in the
+//! account both withdraw; run one after the other, the second finds 20 and takes its *else* branch. So a case may hold
+//! calls instead of statements, and whoever runs it again, in another order or reduced, runs the *program* again:
+//!
+//! ```text
+//!   a: withdraw(account=1, amount=80)        b: withdraw(account=1, amount=80)
+//!   BEGIN
+//!   SELECT balance … WHERE id = 1   → 100
+//!                                            BEGIN
+//!                                            SELECT balance … WHERE id = 1   → 20, had a committed before
+//!   UPDATE … SET balance = 100 - 80 …
+//!   COMMIT
+//!                                            INSERT INTO refusals …          ← another statement, not another value
+//! ```
+//!
+//! # The notation
+//!
+//! A small procedural SQL, the common part of what MySQL's procedures and PL/pgSQL look like:
+//!
+//! ```text
+//! program    = [ "-- @program 1" ] { procedure }
+//! procedure  = CREATE PROCEDURE name "(" [ name type { "," name type } ] ")" BEGIN { statement } END ";"
+//! statement  = DECLARE name type [ DEFAULT expr ] ";"
+//!            | SET name "=" expr ";"
+//!            | IF expr THEN { statement } { ELSEIF expr THEN { statement } } [ ELSE { statement } ] END IF ";"
+//!            | WHILE expr DO { statement } END WHILE ";"
+//!            | COMMIT ";" | ROLLBACK ";"
+//!            | RETURN [ expr { "," expr } ] ";"
+//!            | SQL of any dialect, up to ";"
+//! expr       = literals, variables, OR AND NOT, = <> < <= > >=, IS [NOT] NULL, + - * / DIV %, parentheses
+//! ```
+//!
+//! Inside SQL a variable is always `:name`, so that it cannot be taken for a column; in expressions the colon is
+//! optional. `INTO :a, :b` in a SELECT (or after RETURNING) assigns the columns of the one row that comes back. Names
+//! are lower-cased; types are kept as text and not enforced.
+//!
+//! # The parts
+//!
+//! 1. [`parse`]: text → [`Program`], with errors that name line and column and show the line
+//! 2. [`ir`]: the tree that the parser builds, each node with its [`Span`]
+//! 3. [`mod@print`]: the tree → text, in canonical form; `parse(print(p)) == p`
+//! 4. [`code`]: the tree → a flat list of operations, whose positions are also the nodes of the control-flow graph
+//! 5. [`evaluate`]: expressions on [`Value`](crate::value::Value)s, with SQL's three-valued logic and exact decimals
+//! 6. [`interpret`]: a call of a procedure as a source of messages: it decides each from the answer to the one before
+//!
+//! # Limits
+//!
+//! No cursors, no exception handlers, no calls between procedures. SQL inside is text with holes: nobody has yet asked
+//! which tables and columns it reads and writes.
 
-/// A program.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Program {}
+pub mod ir;
+pub mod parse;
+mod expression;
+mod cursor;
+pub mod print;
+pub mod code;
+pub mod evaluate;
+mod decimal;
+pub mod interpret;
+#[cfg(test)]
+mod tests;
+
+pub use ir::{
+    BinaryOp, Branch, Expr, ExprKind, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, Statement,
+    StatementKind, Variable,
+};
+pub use parse::ProgramSyntaxError;

@@ -156,7 +156,7 @@ pub fn describe(dialect: &dyn Dialect, outcome: &Outcome) -> String {
 }
 
 fn describe_result(dialect: &dyn Dialect, result: &StatementResult) -> String {
-    if !result.columns.is_empty() {
+    if result.is_query() {
         return format!("rows {}", crate::case::expect::print_rows(&dialect.values(result)));
     }
     match (&result.affected, &result.tag) {

@@ -2,6 +2,9 @@
 
 pub mod compare;
 pub mod transactions;
+pub mod flatten;
+#[cfg(test)]
+pub(crate) mod sample;
 
 use crate::case::Event;
 use crate::case::{AssertWhen, SessionName};

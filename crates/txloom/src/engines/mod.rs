@@ -1,4 +1,31 @@
-//! Engines.
+//! Engines: the database systems that txloom drives, and the names by which people ask for them.
+//!
+//! ```text
+//!  "model+lost-update" ──Target::parse──→ Target { family: model, bugs: [lost-update] } ──open──→ Box<dyn Engine>
+//! ```
+//!
+//! * [`registry`]: the families of targets, one entry each; help, doctor and documentation derive from it
+//! * [`target`]: the text that `--on` takes → a [`Target`]
+//!
+//! A new engine is one module here and one entry in the registry.
 
+pub mod registry;
+pub mod target;
+#[cfg(feature = "sqlite")]
+mod embedded;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+#[cfg(feature = "sqlite")]
+pub mod model;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+
+pub use registry::{FAMILIES, Family};
+pub use target::{Place, Programs, Target, TargetError};
+
+use txloom_core::engine::{Engine, EngineError};
+
+/// Starts or reaches a target.
+pub fn open(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    (target.family.open)(target)
+}

@@ -1,0 +1,183 @@
+//! The words for what the serial oracle found.
+
+use crate::case::expect::Rows;
+use crate::case::expect::print_rows;
+use crate::finding::{Explanation, Fingerprint, Violation, shape};
+use crate::oracle::serial::committed::{Committed, Unit, What};
+use crate::oracle::serial::observe::{Answer, Difference, Seen};
+use crate::oracle::serial::{NAME, Order, Refuted};
+
+/// How many orders an explanation goes through one by one.
+const ORDERS_SHOWN: usize = 12;
+/// How many rows a clause shows.
+const ROWS_SHOWN: usize = 5;
+/// How much of a statement a clause shows, in characters.
+const STATEMENT_SHOWN: usize = 60;
+
+/// `b, then a`: the order that explains a run.
+pub(super) fn witness(committed: &Committed, order: &Order) -> String {
+    match labels(committed, order).as_slice() {
+        [] => "nothing was committed, and nothing has changed".to_string(),
+        labels => labels.join(", then "),
+    }
+}
+
+/// The violation of a run that none of these orders explains; the first is that of the commits.
+pub(super) fn violation(committed: &Committed, refuted: &[Refuted]) -> Violation {
+    let first = refuted.first().expect("there is always one order: that of the commits");
+    let shapes: Vec<String> =
+        committed.units.iter().map(|unit| shape(unit.statements.iter().map(String::as_str))).collect();
+    Violation {
+        sentence: sentence(committed, refuted, first),
+        explanation: explanation(committed, refuted),
+        fingerprint: Fingerprint::new(&format!("{NAME}-{}", aspect(&first.difference)), &shapes),
+    }
+}
+
+fn sentence(committed: &Committed, refuted: &[Refuted], first: &Refuted) -> String {
+    let because = difference(&first.difference);
+    let order = order_phrase(committed, &first.order);
+    match committed.units.as_slice() {
+        [] => format!("nothing was committed, but something has changed: {because}"),
+        [one] => format!("{} committed, but it does something else when it runs alone: {because}", whose(one)),
+        [one, other] if refuted.len() == 2 => {
+            let both = pair(one, other);
+            format!("{both} both committed, but neither order of them gives what was seen: {order}, {because}")
+        }
+        many => {
+            let labels: Vec<&str> = many.iter().map(|unit| unit.label.as_str()).collect();
+            let orders = match refuted.len() {
+                1 => "their only serial order does not give".to_string(),
+                count => format!("none of their {count} serial orders gives"),
+            };
+            let labels = labels.join(", ");
+            format!("the transactions {labels} committed, but {orders} what was seen: {order}, {because}")
+        }
+    }
+}
+
+/// `a's withdraw(account=1, amount=80)`, `the transaction of a`
+fn whose(unit: &Unit) -> String {
+    match &unit.what {
+        What::Call { text, .. } => format!("{}'s {text}", unit.session),
+        What::Statements => format!("the transaction of {}", unit.session),
+    }
+}
+
+fn pair(one: &Unit, other: &Unit) -> String {
+    match (&one.what, &other.what) {
+        (What::Call { procedure, .. }, What::Call { procedure: same, .. }) if procedure == same => {
+            format!("two calls of {procedure}, by {} and {},", one.label, other.label)
+        }
+        (What::Statements, What::Statements) => format!("the transactions {} and {}", one.label, other.label),
+        _ => format!("{} and {}", whose(one), whose(other)),
+    }
+}
+
+fn explanation(committed: &Committed, refuted: &[Refuted]) -> Explanation {
+    let what = |unit: &Unit| match &unit.what {
+        What::Call { text, .. } => text.clone(),
+        What::Statements => {
+            let statements: Vec<String> =
+                unit.statements.iter().map(|statement| shortened(statement, STATEMENT_SHOWN)).collect();
+            statements.join("; ")
+        }
+    };
+    let refutation =
+        |one: &Refuted| format!("{}, {}", order_phrase(committed, &one.order), difference(&one.difference));
+    let mut however: Vec<String> = refuted.iter().take(ORDERS_SHOWN).map(refutation).collect();
+    if refuted.len() > ORDERS_SHOWN {
+        however.push(format!("and so on, for each of the other {} orders", refuted.len() - ORDERS_SHOWN));
+    }
+    let then = match refuted.len() {
+        1 => "running what committed, and nothing else, should give what was seen".to_string(),
+        count => format!("all of these committed, so one of their {count} serial orders should give what was seen"),
+    };
+    Explanation {
+        lets: committed.units.iter().map(|unit| format!("{} = {}", unit.label, what(unit))).collect(),
+        thens: vec![then],
+        however,
+    }
+}
+
+/// `if a ran before b`
+fn order_phrase(committed: &Committed, order: &Order) -> String {
+    match labels(committed, order).as_slice() {
+        [] => "if nothing ran".to_string(),
+        [one] => format!("if {one} ran alone"),
+        [one, other] => format!("if {one} ran before {other}"),
+        labels => format!("in the order {}", labels.join(", ")),
+    }
+}
+
+/// The names of the transactions in an order.
+fn labels(committed: &Committed, order: &Order) -> Vec<String> {
+    let label = |position: usize| {
+        let nth = order[..position].iter().filter(|name| **name == order[position]).count();
+        let mut of_session = committed.units.iter().filter(|unit| unit.session == order[position]);
+        of_session.nth(nth).map_or_else(|| order[position].to_string(), |unit| unit.label.clone())
+    };
+    (0..order.len()).map(label).collect()
+}
+
+/// What is different, as the word that a fingerprint begins with.
+fn aspect(difference: &Difference) -> &'static str {
+    match difference {
+        Difference::Answer { did, would } if did.answer.error != would.error => "error",
+        Difference::Answer { .. } => "result",
+        Difference::Missing(_) | Difference::Extra(_) => "steps",
+        Difference::State { .. } => "state",
+    }
+}
+
+/// `step 2 of b (SELECT …) would have returned (20), but it returned (100)`
+fn difference(difference: &Difference) -> String {
+    match difference {
+        Difference::Answer { did, would } => {
+            format!("{} would have {}, but it {}", step(did), answer(would), answer(&did.answer))
+        }
+        Difference::Missing(did) => format!("{} would not have been sent", step(did)),
+        Difference::Extra(would) => format!("{} would have followed", step(would)),
+        Difference::State { table, did, would } => match (would.is_empty(), did.is_empty()) {
+            (true, true) => format!("the table {table} would not have been the same"),
+            (true, false) => format!("the table {table} would not have held {} at the end", rows(did)),
+            (false, true) => format!("the table {table} would have held {} at the end, but it did not", rows(would)),
+            (false, false) => {
+                format!("the table {table} would have held {} at the end, but it held {}", rows(would), rows(did))
+            }
+        },
+    }
+}
+
+fn step(seen: &Seen) -> String {
+    format!("step {} of {} ({})", seen.number, seen.session(), shortened(&seen.sql, STATEMENT_SHOWN))
+}
+
+/// A verb that serves as past tense and as participle, and what goes with it.
+fn answer(answer: &Answer) -> String {
+    if let Some(class) = answer.error {
+        return format!("failed with the error {class}");
+    }
+    let results = answer.results.iter().filter_map(|result| match result {
+        (Some(returned), _) => Some(format!("returned {}", rows(returned))),
+        (None, Some(1)) => Some("changed 1 row".to_string()),
+        (None, Some(count)) => Some(format!("changed {count} rows")),
+        (None, None) => None,
+    });
+    match results.collect::<Vec<_>>().join(" and ") {
+        nothing if nothing.is_empty() => "succeeded".to_string(),
+        something => something,
+    }
+}
+
+fn rows(rows: &Rows) -> String {
+    let shown = print_rows(&rows[..rows.len().min(ROWS_SHOWN)]);
+    if rows.len() > ROWS_SHOWN { format!("{shown} … ({} rows)", rows.len()) } else { shown }
+}
+
+fn shortened(text: &str, length_max: usize) -> String {
+    match text.char_indices().nth(length_max) {
+        Some((cut, _)) => format!("{}…", text[..cut].trim_end()),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,195 @@
+//! What a run observed, and the first thing in which another run differs.
+//!
+//! Compared are the answers to the steps (rows as values, counts, classes of errors) and the final state. Rows have no
+//! order unless the query asks for one. Waiting, notices and texts of errors are not compared: a serial run has nobody
+//! to wait for.
+
+use std::collections::BTreeMap;
+
+use crate::case::SessionName;
+use crate::case::expect::Rows;
+use crate::dialect::Dialect;
+use crate::outcome::{ErrorClass, Outcome};
+use crate::sql;
+use crate::trace::{StepId, Trace};
+
+/// Where a step stands in the committed case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) session: SessionName,
+    pub(super) item: usize,
+    pub(super) position: usize,
+}
+
+/// The answer to a step, as values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) error: Option<ErrorClass>,
+    /// Per statement: its rows (if it returns any) and how many it changed.
+    pub(super) results: Vec<(Option<Rows>, Option<u64>)>,
+}
+
+/// A step with its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    place: Place,
+    /// The position of the step among its session's, from 1, as the run had it.
+    pub(super) number: usize,
+    pub(super) sql: String,
+    pub(super) answer: Answer,
+}
+
+impl Seen {
+    pub(super) fn session(&self) -> &SessionName {
+        &self.place.session
+    }
+}
+
+/// What a run observed.
+pub(super) struct Observations {
+    steps: Vec<Seen>,
+    state: BTreeMap<String, Rows>,
+}
+
+/// The first thing in which a serial order differs from the run.
+pub(super) enum Difference {
+    /// A step would have been answered otherwise.
+    Answer {
+        /// What the run saw.
+        did: Seen,
+        /// What the serial order gives.
+        would: Answer,
+    },
+    /// The run had a step that the serial order does not have.
+    Missing(Seen),
+    /// The serial order has a step that the run did not have.
+    Extra(Seen),
+    /// A table holds something else at the end.
+    State {
+        table: String,
+        /// Rows that only the run left.
+        did: Rows,
+        /// Rows that only the serial order leaves.
+        would: Rows,
+    },
+}
+
+impl Observations {
+    /// The observations of those steps that have a place.
+    pub(super) fn of(trace: &Trace, place: impl Fn(StepId) -> Option<Place>) -> Observations {
+        let dialect = trace.engine.dialect;
+        let seen = |(id, step): (usize, &crate::trace::StepRun)| {
+            let answer = Answer::of(&step.sql, step.outcome.as_ref()?, dialect);
+            Some(Seen { place: place(StepId(id))?, number: step.index + 1, sql: sql::one_line(&step.sql), answer })
+        };
+        let tables = trace.final_state.iter().flat_map(|state| &state.tables);
+        let sorted = |mut rows: Rows| {
+            rows.sort();
+            rows
+        };
+        Observations {
+            steps: trace.steps.iter().enumerate().filter_map(seen).collect(),
+            state: tables.map(|(name, result)| (name.clone(), sorted(dialect.values(result)))).collect(),
+        }
+    }
+
+    /// The observations of a serial run of the committed case: every step has its place.
+    pub(super) fn of_serial(trace: &Trace) -> Observations {
+        let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let place = |step: &crate::trace::StepRun| {
+            let count = counts.entry((step.session.0, step.item)).or_default();
+            *count += 1;
+            Place { session: trace.name(step.session).clone(), item: step.item, position: *count - 1 }
+        };
+        let places: Vec<Place> = trace.steps.iter().map(place).collect();
+        Observations::of(trace, |id| places.get(id.0).cloned())
+    }
+
+    /// The first difference, in the order of this run's steps; the state comes last.
+    pub(super) fn difference(&self, serial: &Observations) -> Option<Difference> {
+        let by_place: BTreeMap<&Place, &Seen> = serial.steps.iter().map(|seen| (&seen.place, seen)).collect();
+        for did in &self.steps {
+            match by_place.get(&did.place) {
+                None => return Some(Difference::Missing(did.clone())),
+                Some(would) if would.answer != did.answer => {
+                    return Some(Difference::Answer { did: did.clone(), would: would.answer.clone() });
+                }
+                Some(_) => {}
+            }
+        }
+        let mine: Vec<&Place> = self.steps.iter().map(|seen| &seen.place).collect();
+        if let Some(extra) = serial.steps.iter().find(|seen| !mine.contains(&&seen.place)) {
+            return Some(Difference::Extra(extra.clone()));
+        }
+        self.state_difference(serial)
+    }
+
+    fn state_difference(&self, serial: &Observations) -> Option<Difference> {
+        let tables = self.state.keys().chain(serial.state.keys());
+        let none = Rows::new();
+        let differs = |table: &&String| self.state.get(*table) != serial.state.get(*table);
+        let table = tables.into_iter().find(differs)?;
+        let (did, would) = (self.state.get(table).unwrap_or(&none), serial.state.get(table).unwrap_or(&none));
+        Some(Difference::State { table: table.clone(), did: only_in(did, would), would: only_in(would, did) })
+    }
+}
+
+impl Answer {
+    fn of(sql: &str, outcome: &Outcome, dialect: &dyn Dialect) -> Answer {
+        let ordered = has_order(sql);
+        let result = |result: &crate::outcome::StatementResult| {
+            let rows = (!result.columns.is_empty()).then(|| dialect.values(result));
+            let arranged = rows.map(|mut rows| {
+                if !ordered {
+                    rows.sort();
+                }
+                rows
+            });
+            (arranged, result.affected)
+        };
+        Answer { error: outcome.error_class(), results: outcome.results.iter().map(result).collect() }
+    }
+}
+
+/// Whether a query asks for an order of its rows: ORDER BY outside all parentheses.
+fn has_order(sql: &str) -> bool {
+    let mut depth = 0i32;
+    let tokens = sql::tokens(sql);
+    tokens.iter().enumerate().any(|(at, token)| {
+        depth += i32::from(token.is_symbol("(")) - i32::from(token.is_symbol(")"));
+        depth == 0 && token.is_word("ORDER") && tokens.get(at + 1).is_some_and(|next| next.is_word("BY"))
+    })
+}
+
+/// The rows that are in one table and not in the other, counting duplicates.
+fn only_in(rows: &Rows, others: &Rows) -> Rows {
+    let mut others = others.clone();
+    let mut only = Rows::new();
+    for row in rows {
+        match others.iter().position(|other| other == row) {
+            Some(at) => drop(others.swap_remove(at)),
+            None => only.push(row.clone()),
+        }
+    }
+    only
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    #[test]
+    fn only_an_outer_order_by_orders() {
+        assert!(has_order("SELECT * FROM t ORDER BY a"));
+        assert!(!has_order("SELECT (SELECT a FROM t ORDER BY a LIMIT 1)"));
+        assert!(!has_order("SELECT 'ORDER BY' FROM order"));
+    }
+
+    #[test]
+    fn duplicates_count() {
+        let rows = |numbers: &[i64]| numbers.iter().map(|n| vec![Value::int(*n)]).collect::<Rows>();
+        assert_eq!(only_in(&rows(&[1, 1, 2]), &rows(&[1, 3])), rows(&[1, 2]));
+        assert_eq!(only_in(&rows(&[1]), &rows(&[1])), rows(&[]));
+    }
+}

@@ -1,0 +1,122 @@
+//! The tokens of a program, with a position among them: what the parser looks at.
+
+use crate::program::ir::Span;
+use crate::program::parse::ProgramSyntaxError;
+use crate::sql::{self, Token, TokenKind};
+
+/// The result of parsing something.
+pub(super) type Parsed<T> = Result<T, ProgramSyntaxError>;
+
+/// A source text as tokens, read from left to right.
+pub(super) struct Cursor<'a> {
+    source: &'a str,
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    /// The first byte of each line.
+    lines: Vec<usize>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(source: &'a str) -> Cursor<'a> {
+        let lines = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Cursor { source, tokens: sql::tokens(source), at: 0, lines }
+    }
+
+    pub(super) fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// The next token, if there is one.
+    pub(super) fn peek(&self) -> Option<&Token<'a>> {
+        self.peek_at(0)
+    }
+
+    /// The token after `ahead` others.
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Token<'a>> {
+        self.tokens.get(self.at + ahead)
+    }
+
+    pub(super) fn advance(&mut self) -> Option<Token<'a>> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += usize::from(token.is_some());
+        token
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.peek().is_some_and(|token| token.is_word(word))
+    }
+
+    pub(super) fn is_symbol(&self, symbol: &str) -> bool {
+        self.peek().is_some_and(|token| token.is_symbol(symbol))
+    }
+
+    pub(super) fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn accept_symbol(&mut self, symbol: &str) -> bool {
+        let found = self.is_symbol(symbol);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str, place: &str) -> Parsed<()> {
+        if self.accept_word(word) { Ok(()) } else { Err(self.unexpected(&format!("{word} {place}"))) }
+    }
+
+    pub(super) fn expect_symbol(&mut self, symbol: &str, place: &str) -> Parsed<()> {
+        if self.accept_symbol(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}` {place}"))) }
+    }
+
+    /// Where the next token begins (the end of the source if there is none).
+    pub(super) fn start(&self) -> usize {
+        self.peek().map_or(self.source.len(), |token| token.span.start)
+    }
+
+    /// From `start` to the end of the last token that was read.
+    pub(super) fn span_from(&self, start: usize) -> Span {
+        let end = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span.end.max(start));
+        self.span(start, end)
+    }
+
+    pub(super) fn span(&self, start: usize, end: usize) -> Span {
+        Span { start, end, line: self.line_at(start) }
+    }
+
+    /// The line that holds a byte, from 1.
+    fn line_at(&self, offset: usize) -> usize {
+        self.lines.partition_point(|start| *start <= offset)
+    }
+
+    /// `expected …, found …`, at the next token.
+    pub(super) fn unexpected(&self, expected: &str) -> ProgramSyntaxError {
+        let found = match self.peek() {
+            None => "the end of the file".to_string(),
+            Some(token) if token.kind == TokenKind::String => format!("the string {}", shortened(token.text)),
+            Some(token) => format!("`{}`", shortened(token.text)),
+        };
+        self.error_at(self.start(), format!("expected {expected}, found {found}"))
+    }
+
+    /// An error at a byte of the source.
+    pub(super) fn error_at(&self, offset: usize, message: String) -> ProgramSyntaxError {
+        let line = self.line_at(offset);
+        let start = self.lines[line - 1];
+        let text = self.source[start..].lines().next().unwrap_or("").to_string();
+        let column = self.source[start..offset].chars().count() + 1;
+        ProgramSyntaxError { line, column, message, text }
+    }
+}
+
+/// The first line of a token, cut if it is long: error messages show the whole line anyway.
+fn shortened(text: &str) -> String {
+    const LENGTH_MAX: usize = 30;
+    let line = text.lines().next().unwrap_or("");
+    match line.char_indices().nth(LENGTH_MAX) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_string(),
+    }
+}

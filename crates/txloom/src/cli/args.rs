@@ -1,0 +1,210 @@
+//! The flags, as they are written. Nothing is checked here that needs more than the text itself.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+
+use crate::engines::FAMILIES;
+use crate::exit::Exit;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default());
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "txloom",
+    version,
+    styles = STYLES,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    about = "Finds transaction bugs, in databases and in the applications that use them.",
+    after_help = after_help()
+)]
+pub struct Args {
+    /// Use colours: on a terminal (unless NO_COLOR is set), always, or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
+    pub color: ColorWhen,
+    // One help text for -h and --help: it is short enough.
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, display_order = 101)]
+    help: Option<bool>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See txloom at work: finds and explains a planted bug, then runs the corpus (needs nothing installed)
+    #[command(after_help = HUNT_EXAMPLES)]
+    Hunt(HuntArgs),
+    /// Run cases, and compare what happens with what they expect
+    #[command(after_help = run_help())]
+    Run(RunArgs),
+    /// Tell which databases can be started here, and which package brings the others
+    Doctor(DoctorArgs),
+}
+
+/// The flags of `hunt`.
+#[derive(Debug, clap::Args)]
+pub struct HuntArgs {
+    /// Also write the reduced case to FILE
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// The flags of `run`.
+#[derive(Debug, Default, clap::Args)]
+pub struct RunArgs {
+    /// Case files; directories stand for all *.sql files in them; - is the standard input
+    #[arg(value_name = "CASE")]
+    pub cases: Vec<PathBuf>,
+    /// Where to run them: one target or several [default: sqlite]
+    #[arg(long, value_name = "TARGET", num_args = 1..)]
+    pub on: Vec<String>,
+    /// Run every session at this isolation level, whatever the case says
+    #[arg(long)]
+    pub level: Option<String>,
+    /// Write what happens into the case files, as their expectations
+    #[arg(long)]
+    pub record: bool,
+    /// Run everything twice, and fail if the second time differs
+    #[arg(long)]
+    pub twice: bool,
+    /// When a session waits: go on with the others (skip), or wait for it (wait)
+    #[arg(long, value_name = "POLICY", default_value = "skip")]
+    pub policy: PolicyName,
+    /// Cancel a statement that runs (not: waits) longer than this, e.g. 500ms, 10s, 2m
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub statement_limit: String,
+    /// Only one line per case
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// The flags of `doctor`.
+#[derive(Debug, Default, clap::Args)]
+pub struct DoctorArgs {
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; versioned
+    Json,
+}
+
+/// What to do when the next step's session waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum PolicyName {
+    /// Go on with the steps of other sessions, and come back
+    #[default]
+    Skip,
+    /// Submit nothing until the session goes on; cancel it if it never does
+    Wait,
+}
+
+const HUNT_EXAMPLES: &str = "\
+Examples:
+  txloom hunt                      nothing to prepare: it takes a second
+  txloom hunt -o lost-update.sql   keep the case, to run it yourself";
+
+fn run_help() -> String {
+    let mut text = "\
+Examples:
+  txloom run lost-update.sql                             on SQLite, which is built in
+  txloom run lost-update.sql --on postgres --level rr    on a private PostgreSQL
+  txloom run corpus --on sqlite model postgres --quiet   a whole directory, side by side
+  txloom run new.sql --on postgres --record              write down what happens
+
+"
+    .to_string();
+    text.push_str(&targets_help());
+    text
+}
+
+/// The table of targets, from the registry.
+fn targets_help() -> String {
+    let forms = || FAMILIES.iter().flat_map(|family| family.forms);
+    let widest = forms().map(|form| form.written.len()).max().unwrap_or(0);
+    let lines: Vec<String> = forms().map(|form| format!("  {:widest$}  {}", form.written, form.what)).collect();
+    format!("Targets (`txloom doctor` tells which can be started here):\n{}", lines.join("\n"))
+}
+
+fn after_help() -> String {
+    let mut codes: Vec<Exit> = Exit::ALL.to_vec();
+    codes.sort_by_key(|exit| exit.code());
+    let codes: Vec<String> = codes.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning())).collect();
+    format!(
+        "\
+Start here:
+  txloom hunt                              see a bug found, reduced and explained
+  txloom doctor                            see which databases can be used here
+  txloom run CASE.sql --on postgres        run a case and see who waits for whom
+
+Exit codes:
+{}",
+        codes.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_names_every_target() {
+        let help = run_help();
+        for form in FAMILIES.iter().flat_map(|family| family.forms) {
+            assert!(help.contains(form.written) && help.contains(form.what), "{help}");
+        }
+    }
+
+    #[test]
+    fn several_targets_may_follow_one_flag() {
+        let args = Args::try_parse_from(["txloom", "run", "a.sql", "--on", "sqlite", "model", "--on", "postgres"]);
+        let Ok(Args { command: Command::Run(args), .. }) = args else { panic!("{args:?}") };
+        assert_eq!(args.on, ["sqlite", "model", "postgres"]);
+    }
+}

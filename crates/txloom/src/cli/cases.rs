@@ -1,0 +1,105 @@
+//! From file names to cases.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use txloom_core::case::{self, Case};
+use txloom_core::program::Program;
+
+use super::failure::Failure;
+use super::settings::is_stdin;
+use super::streams::Streams;
+
+/// Deeper than this, a directory is not searched: a link may lead in circles.
+const DEPTH_MAX: usize = 32;
+
+/// A case that was read.
+#[derive(Debug, Clone)]
+pub struct LoadedCase {
+    /// Its file, as reports name it; `-` is the standard input.
+    pub file: String,
+    /// What it says.
+    pub case: Case,
+}
+
+/// Reads all cases: files as they are named, directories recursively in sorted order. Tells everything that is wrong
+/// with any of them at once.
+pub fn load(paths: &[PathBuf], streams: &mut Streams) -> Result<Vec<LoadedCase>, Failure> {
+    let mut cases = Vec::new();
+    let mut failures = Vec::new();
+    for path in paths {
+        match expand(path) {
+            Err(failure) => failures.push(failure),
+            Ok(files) => files.iter().for_each(|file| match read_case(file, streams) {
+                Ok(case) => cases.push(case),
+                Err(failure) => failures.push(failure),
+            }),
+        }
+    }
+    if failures.is_empty() { Ok(cases) } else { Err(Failure::all(&failures)) }
+}
+
+/// The case files that a path stands for.
+fn expand(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if is_stdin(path) || !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let mut files = Vec::new();
+    collect(path, DEPTH_MAX, &mut files)?;
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::bad_input(format!("there are no cases (*.sql) in the directory {}", path.display())));
+    }
+    Ok(files)
+}
+
+fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let cannot_read = |error| cannot_read(directory, &error);
+    for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
+        let path = entry.map_err(cannot_read)?.path();
+        if path.is_dir() {
+            if depth > 0 {
+                collect(&path, depth - 1, files)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "sql") && !is_program(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Programs are SQL files, too, and often lie beside the cases that call them; their first line, `-- @program 1`, tells
+/// them apart. (In a case, `@program` names a file.)
+fn is_program(path: &Path) -> bool {
+    let is_version =
+        |line: &str| line.strip_prefix("-- @program ").is_some_and(|rest| rest.trim().parse::<u32>().is_ok());
+    std::fs::read_to_string(path).is_ok_and(|text| text.lines().next().is_some_and(is_version))
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::bad_input(format!("cannot read {}: {error}", path.display()))
+}
+
+fn read_case(path: &Path, streams: &mut Streams) -> Result<LoadedCase, Failure> {
+    let file = path.display().to_string();
+    let text = if is_stdin(path) { streams.read_input()? } else { read_text(path)? };
+    let mut case = case::parse(&text)
+        .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))?;
+    if let Some(named) = case.program_path() {
+        let directory = path.parent().filter(|_| !is_stdin(path)).unwrap_or(Path::new(""));
+        case.program = Some(Arc::new(read_program(&directory.join(named))?));
+    }
+    Ok(LoadedCase { file, case })
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| cannot_read(path, &error))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::bad_input(format!("cannot read {}: it is not UTF-8 text", path.display())))
+}
+
+fn read_program(path: &Path) -> Result<Program, Failure> {
+    let file = path.display().to_string();
+    Program::parse(&read_text(path)?)
+        .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))
+}

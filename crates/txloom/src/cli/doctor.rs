@@ -1,0 +1,89 @@
+//! `txloom doctor`: which targets can be started here.
+//!
+//! A target is *ready* if it was really started a moment ago, not if its files are there.
+
+use txloom_core::planted;
+
+use super::args::{DoctorArgs, Format};
+use super::failure::Failure;
+use super::streams::Streams;
+use crate::engines::registry::{Family, Form, Installed, Source};
+use crate::engines::{self, FAMILIES, Target};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::report::build::engine_version;
+use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
+use crate::report::model::{Body, DoctorReport, Report, TargetStatus};
+use crate::report::{json, text};
+
+/// Runs the command.
+pub fn run(args: &DoctorArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    if let Some(path) = &args.out {
+        streams.redirect(path)?;
+    }
+    let report = Report::new(Body::Doctor(examine()));
+    if interrupt::requested() {
+        return Err(Failure::interrupted());
+    }
+    let printed = match args.format {
+        Format::Text => text::print(&report, streams.text_options()),
+        Format::Json => json::print(&report),
+    };
+    streams.print(&printed)?;
+    Ok(Exit::Clean)
+}
+
+fn examine() -> DoctorReport {
+    let urls = FAMILIES.iter().flat_map(|family| family.forms).filter(|form| form.written.contains("://"));
+    let running = |form: &Form| RunningReport { target: form.written.to_string(), what: form.what.to_string() };
+    DoctorReport {
+        targets: FAMILIES.iter().flat_map(examine_family).collect(),
+        planted: FAMILIES.iter().filter(|family| family.has_planted_bugs).flat_map(planted_in).collect(),
+        running: urls.map(running).collect(),
+    }
+}
+
+fn examine_family(family: &'static Family) -> Vec<TargetStatus> {
+    let installed = family.installed();
+    match family.source {
+        Source::Package(package) if installed.is_empty() => vec![TargetStatus {
+            target: family.name.to_string(),
+            what: what(family),
+            state: TargetState::Missing,
+            version: None,
+            place: None,
+            problem: Some(format!("apt install {package}")),
+        }],
+        _ => installed.iter().map(|found| try_out(family, found)).collect(),
+    }
+}
+
+fn try_out(family: &Family, found: &Installed) -> TargetStatus {
+    let mut status = TargetStatus {
+        target: found.target.clone(),
+        what: what(family),
+        state: TargetState::Ready,
+        version: None,
+        place: Some(found.place.clone()),
+        problem: None,
+    };
+    let opened = Target::parse(&found.target).map_err(|error| error.to_string());
+    match opened.and_then(|target| engines::open(&target).map_err(|error| error.kind.to_string())) {
+        Ok(engine) => status.version = Some(engine_version(engine.info())),
+        Err(problem) => {
+            status.state = TargetState::Failing;
+            status.problem = Some(problem);
+        }
+    }
+    status
+}
+
+fn what(family: &Family) -> String {
+    family.forms.first().map(|form| form.what.to_string()).unwrap_or_default()
+}
+
+fn planted_in(family: &'static Family) -> impl Iterator<Item = PlantedReport> {
+    planted::ALL
+        .iter()
+        .map(|bug| PlantedReport { target: format!("{}+{}", family.name, bug.name), what: bug.what.to_string() })
+}

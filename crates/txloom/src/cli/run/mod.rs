@@ -1,0 +1,138 @@
+//! `txloom run`: run cases, and compare what happens with what they expect.
+
+mod execute;
+mod record;
+
+use txloom_core::engine::Engine;
+use txloom_core::oracle::Runner;
+
+use super::args::{Format, RunArgs};
+use super::cases::{self, LoadedCase};
+use super::failure::Failure;
+use super::settings::RunSettings;
+use super::streams::Streams;
+use crate::engines;
+use crate::execute::{EngineRunner, ExecuteOptions};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::report::model::{Body, CaseReport, Report, RunReport, RunResult, Totals};
+use crate::report::{json, text};
+
+pub(crate) use execute::{Execution, execute};
+
+/// Runs the command.
+pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    let settings = RunSettings::new(args)?;
+    let cases = cases::load(&settings.cases, streams)?;
+    if settings.record {
+        cases.iter().try_for_each(record::check)?;
+    }
+    if let Some(path) = &settings.out {
+        streams.redirect(path)?;
+    }
+    let mut runner = start(&settings)?;
+    run_on(&settings, &cases, &mut runner, streams)
+}
+
+/// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
+fn start(settings: &RunSettings) -> Result<EngineRunner, Failure> {
+    let engines: Vec<Box<dyn Engine>> = settings.targets.iter().map(engines::open).collect::<Result<_, _>>()?;
+    let options = ExecuteOptions { statement_limit: settings.statement_limit };
+    Ok(EngineRunner::new(engines).with_options(options))
+}
+
+/// Runs the cases on targets that have been started, showing each case as soon as it is over.
+pub(crate) fn run_on(
+    settings: &RunSettings,
+    cases: &[LoadedCase],
+    runner: &mut dyn Runner,
+    streams: &mut Streams,
+) -> Result<Exit, Failure> {
+    if let Some(level) = &settings.level {
+        runner.targets().iter().try_for_each(|target| target.require_level(level))?;
+    }
+    let mut shown = Shown::new(settings);
+    let mut exit = Exit::Clean;
+    let mut failure = None;
+    for loaded in cases {
+        if interrupt::requested() || streams.is_closed() {
+            break;
+        }
+        match execute(settings, loaded, runner) {
+            Ok(done) => {
+                exit = exit.or(done.exit);
+                if settings.record {
+                    record::write(loaded, &done)?;
+                }
+                shown.show(done.report, streams)?;
+            }
+            Err(fatal) => {
+                failure = Some(fatal);
+                break;
+            }
+        }
+    }
+    shown.finish(streams)?;
+    match failure {
+        Some(failure) => Err(failure),
+        None if interrupt::requested() => Err(Failure::interrupted()),
+        None => Ok(exit),
+    }
+}
+
+/// What has been shown. Text appears case by case, and nothing of it is kept; JSON is one document at the end.
+struct Shown<'a> {
+    settings: &'a RunSettings,
+    totals: Totals,
+    report: RunReport,
+    /// Whether the page of a case has been printed.
+    any_page: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn new(settings: &'a RunSettings) -> Shown<'a> {
+        Shown { settings, totals: Totals::default(), report: RunReport::default(), any_page: false }
+    }
+
+    fn show(&mut self, case: CaseReport, streams: &mut Streams) -> Result<(), Failure> {
+        self.totals.add(&case);
+        let options = *streams.text_options();
+        let is_lost = case.is_lost();
+        if is_lost && !self.settings.quiet {
+            complain_of_failures(&case, streams);
+        }
+        match self.settings.format {
+            Format::Json => {
+                self.report.cases.push(case);
+                Ok(())
+            }
+            Format::Text if is_lost && !self.settings.quiet => Ok(()),
+            Format::Text if self.settings.quiet => streams.print(&text::print_case_line(&case, &options)),
+            Format::Text => {
+                let gap = if std::mem::replace(&mut self.any_page, true) { "\n\n" } else { "" };
+                streams.print(&format!("{gap}{}", text::print_case(&case, &options)))
+            }
+        }
+    }
+
+    fn finish(self, streams: &mut Streams) -> Result<(), Failure> {
+        let options = *streams.text_options();
+        match self.settings.format {
+            Format::Json => streams.print(&json::print(&Report::new(Body::Run(self.report)))),
+            Format::Text if self.totals.cases > 1 || self.settings.quiet => {
+                let gap = if self.any_page { "\n\n" } else { "" };
+                streams.print(&format!("{gap}{}", text::print_totals(&self.totals, &options)))
+            }
+            Format::Text => Ok(()),
+        }
+    }
+}
+
+/// A case that could be run nowhere has no interleaving to show: what is wrong with it is told beside the report.
+fn complain_of_failures(case: &CaseReport, streams: &mut Streams) {
+    for target in case.runs.iter().flat_map(|run| &run.targets) {
+        if let RunResult::Failed { failure } = &target.result {
+            streams.complain(&format!("txloom: {} on {}: {failure}", case.file, target.target));
+        }
+    }
+}

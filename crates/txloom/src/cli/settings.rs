@@ -1,0 +1,207 @@
+//! What the flags mean: checked, with everything that can be known before the first case is read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use txloom_core::level::{KNOWN_LEVELS, LevelName};
+use txloom_core::schedule::Policy;
+use txloom_core::suggest::hint;
+
+use super::args::{Format, PolicyName, RunArgs};
+use super::failure::Failure;
+use crate::engines::Target;
+use crate::execute::ExecuteOptions;
+
+/// The target of a run that names none: it needs nothing installed.
+pub const DEFAULT_TARGET: &str = "sqlite";
+
+/// What `run` is to do.
+#[derive(Debug)]
+pub struct RunSettings {
+    /// Files and directories, as they were written; `-` is the standard input.
+    pub cases: Vec<PathBuf>,
+    /// Where to run them; at least one, none twice.
+    pub targets: Vec<Target>,
+    /// The level of every session, if the case is overruled.
+    pub level: Option<LevelName>,
+    /// Whether the files are rewritten with what happened.
+    pub record: bool,
+    /// Whether everything runs twice.
+    pub twice: bool,
+    /// What to do when a session waits.
+    pub policy: Policy,
+    /// How long one statement may run.
+    pub statement_limit: Duration,
+    /// Whether only one line per case is shown.
+    pub quiet: bool,
+    /// The form of the report.
+    pub format: Format,
+    /// Where the report goes, if not to the standard output.
+    pub out: Option<PathBuf>,
+}
+
+impl RunSettings {
+    /// The defaults, for a command that runs cases of its own.
+    pub fn for_own_cases(targets: Vec<Target>) -> RunSettings {
+        RunSettings {
+            cases: Vec::new(),
+            targets,
+            level: None,
+            record: false,
+            twice: false,
+            policy: Policy::default(),
+            statement_limit: ExecuteOptions::default().statement_limit,
+            quiet: false,
+            format: Format::Text,
+            out: None,
+        }
+    }
+
+    /// Checks the flags.
+    pub fn new(args: &RunArgs) -> Result<RunSettings, Failure> {
+        let (targets, strays) = targets_and_strays(&args.on)?;
+        let cases: Vec<PathBuf> = args.cases.iter().cloned().chain(strays).collect();
+        if cases.is_empty() {
+            return Err(Failure::bad_input("no CASE to run: name a file, a directory, or - for the standard input"));
+        }
+        let settings = RunSettings {
+            cases,
+            targets,
+            level: args.level.as_deref().map(parse_level).transpose()?,
+            record: args.record,
+            twice: args.twice,
+            policy: match args.policy {
+                PolicyName::Skip => Policy::Skip,
+                PolicyName::Wait => Policy::Wait,
+            },
+            statement_limit: parse_duration(&args.statement_limit)?,
+            quiet: args.quiet,
+            format: args.format,
+            out: args.out.clone(),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let stdin_count = self.cases.iter().filter(|path| is_stdin(path)).count();
+        if stdin_count > 1 {
+            return Err(Failure::bad_input("the standard input (-) can be read only once"));
+        }
+        if self.record && stdin_count > 0 {
+            return Err(Failure::bad_input("--record writes into the case's file; the standard input has none"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a case is to be read from the standard input.
+pub fn is_stdin(path: &std::path::Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// `--on` takes several targets, so that it also swallows a case that follows them: `--on sqlite case.sql`. What is no
+/// target but reads like a file is given back.
+fn targets_and_strays(texts: &[String]) -> Result<(Vec<Target>, Vec<PathBuf>), Failure> {
+    let mut targets: Vec<Target> = Vec::new();
+    let mut strays = Vec::new();
+    for text in texts {
+        match Target::parse(text) {
+            Ok(target) if targets.iter().any(|other| other.name() == target.name()) => {
+                return Err(Failure::bad_input(format!("the target {target} is named twice")));
+            }
+            Ok(target) => targets.push(target),
+            Err(_) if text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists() => {
+                strays.push(PathBuf::from(text));
+            }
+            Err(error) => return Err(Failure::bad_input(error)),
+        }
+    }
+    if targets.is_empty() {
+        targets.push(Target::parse(DEFAULT_TARGET).map_err(Failure::bad_input)?);
+    }
+    Ok((targets, strays))
+}
+
+fn parse_level(text: &str) -> Result<LevelName, Failure> {
+    LevelName::parse(text).ok_or_else(|| {
+        let known = KNOWN_LEVELS.join(", ");
+        let near = hint(&LevelName::custom(text).to_string(), KNOWN_LEVELS.iter().copied());
+        Failure::bad_input(format!("`{text}` is not an isolation level{near} (known are: {known})"))
+    })
+}
+
+/// `500ms`, `10s`, `2m`.
+fn parse_duration(text: &str) -> Result<Duration, Failure> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let scale = match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        _ => None,
+    };
+    let milliseconds = digits.parse::<u64>().ok().zip(scale).and_then(|(count, scale)| count.checked_mul(scale));
+    match milliseconds {
+        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
+        _ => Err(Failure::bad_input(format!("`{text}` is not a time limit; write e.g. 500ms, 10s or 2m"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(cases: &[&str], on: &[&str]) -> RunArgs {
+        RunArgs {
+            cases: cases.iter().map(PathBuf::from).collect(),
+            on: on.iter().map(ToString::to_string).collect(),
+            statement_limit: "10s".to_string(),
+            ..RunArgs::default()
+        }
+    }
+
+    #[track_caller]
+    fn check_error(args: &RunArgs, expect: &str) {
+        let failure = RunSettings::new(args).unwrap_err();
+        assert_eq!(failure.exit, crate::exit::Exit::BadInput);
+        assert!(failure.message.contains(expect), "{}", failure.message);
+    }
+
+    #[test]
+    fn what_is_not_said_has_a_default() {
+        let settings = RunSettings::new(&args(&["a.sql"], &[])).unwrap();
+        assert_eq!(settings.targets[0].name(), "sqlite");
+        assert_eq!(settings.statement_limit, Duration::from_secs(10));
+        assert_eq!(settings.policy, Policy::Skip);
+    }
+
+    #[test]
+    fn a_case_may_stand_after_the_targets() {
+        let settings = RunSettings::new(&args(&[], &["sqlite", "model", "b.sql", "-"])).unwrap();
+        assert_eq!(settings.targets.len(), 2);
+        assert_eq!(settings.cases, [PathBuf::from("b.sql"), PathBuf::from("-")]);
+    }
+
+    #[test]
+    fn bad_flags_are_explained() {
+        check_error(&args(&[], &[]), "no CASE to run");
+        check_error(&args(&["a.sql"], &["postgre"]), "did you mean postgres?");
+        check_error(&args(&["a.sql"], &["sqlite", "sqlite"]), "named twice");
+        check_error(&args(&["-", "-"], &[]), "only once");
+        check_error(&RunArgs { record: true, ..args(&["-"], &[]) }, "standard input has none");
+        let level = |level: &str| RunArgs { level: Some(level.to_string()), ..args(&["a.sql"], &[]) };
+        check_error(&level("serialisible"), "did you mean serializable?");
+        check_error(&level("chaos"), "known are: read uncommitted, read committed");
+        for limit in ["", "10", "s", "0s", "-1s", "1.5s", "99999999999999999999s", "1h"] {
+            let args = RunArgs { statement_limit: limit.to_string(), ..args(&["a.sql"], &[]) };
+            check_error(&args, "is not a time limit");
+        }
+    }
+
+    #[test]
+    fn levels_are_read_in_any_spelling() {
+        let args = RunArgs { level: Some("REPEATABLE-READ".to_string()), ..args(&["a.sql"], &[]) };
+        assert_eq!(RunSettings::new(&args).unwrap().level.unwrap().as_str(), "repeatable read");
+    }
+}

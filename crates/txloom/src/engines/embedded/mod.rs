@@ -1,0 +1,13 @@
+//! What the engines inside this process share: taking turns, and talking to SQLite.
+//!
+//! * [`turns`]: one statement at a time; who waits for whom; who goes on first
+//! * [`split`]: the statements of a message
+//! * [`run`]: one statement on one connection, and the contents of a database
+//! * [`errors`]: what SQLite's error codes mean
+
+pub(crate) mod turns;
+pub(crate) mod split;
+pub(crate) mod run;
+pub(crate) mod errors;
+#[cfg(test)]
+pub(crate) mod transcript;

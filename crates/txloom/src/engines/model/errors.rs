@@ -1,0 +1,48 @@
+//! The errors that are the model's own.
+
+use txloom_core::outcome::{DbError, ErrorClass};
+
+fn own(class: ErrorClass, code: &str, message: String) -> DbError {
+    DbError { class, code: code.to_string(), native: None, message, detail: None }
+}
+
+/// Waiting would have closed a cycle.
+pub(super) fn deadlock() -> DbError {
+    let message = "deadlock: the transactions that hold the locks wait for this one; it has been rolled back";
+    own(ErrorClass::Deadlock, "MODEL_DEADLOCK", message.to_string())
+}
+
+/// The isolation level could not be kept.
+pub(super) fn serialization_failure(reason: &str) -> DbError {
+    let message = format!("could not serialize access: {reason}; the transaction has been rolled back");
+    own(ErrorClass::SerializationFailure, "MODEL_SERIALIZATION_FAILURE", message)
+}
+
+/// The model does not have what the statement asks for.
+pub(super) fn unsupported(what: &str) -> DbError {
+    own(ErrorClass::Other, "MODEL_UNSUPPORTED", format!("the model does not support {what}"))
+}
+
+/// The statement is not in the model's language.
+pub(super) fn syntax(message: &str) -> DbError {
+    own(ErrorClass::Syntax, "MODEL_SYNTAX", message.to_string())
+}
+
+/// What SQLite says to a statement that does not fit the transaction's state.
+pub(super) fn out_of_place(message: &str) -> DbError {
+    DbError { native: Some(1), ..own(ErrorClass::Other, "SQLITE_ERROR", message.to_string()) }
+}
+
+/// What SQLite says to the name of a savepoint that does not exist.
+pub(super) fn no_such_savepoint(name: &str) -> DbError {
+    DbError { class: ErrorClass::UnknownObject, ..out_of_place(&format!("no such savepoint: {name}")) }
+}
+
+/// A foreign key that the changes of two transactions violate together.
+pub(super) fn foreign_key(child: &str, parent: &str) -> DbError {
+    DbError {
+        native: Some(i64::from(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)),
+        detail: Some(format!("a row of {child} has no counterpart in {parent}; the transaction has been rolled back")),
+        ..own(ErrorClass::ForeignKey, "SQLITE_CONSTRAINT_FOREIGNKEY", "FOREIGN KEY constraint failed".to_string())
+    }
+}

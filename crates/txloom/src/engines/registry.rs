@@ -1,0 +1,138 @@
+//! The families of targets.
+
+use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
+
+use super::target::Target;
+
+/// A family of targets: one database system, in all the forms in which it can be asked for.
+#[derive(Debug)]
+pub struct Family {
+    /// The name that targets begin with, and that guards of case files use.
+    pub name: &'static str,
+    /// How its targets are written, and what each form means. The first form is the name alone.
+    pub forms: &'static [Form],
+    /// The prefixes of URLs of running servers, without `://`.
+    pub url_schemes: &'static [&'static str],
+    /// Where the system comes from.
+    pub source: Source,
+    /// Whether planted bugs can be switched on with `+BUG`.
+    pub has_planted_bugs: bool,
+    /// What of it is on this machine; empty if nothing is.
+    pub(super) installed: fn() -> Vec<Installed>,
+    /// Starts or reaches a target of the family.
+    pub(super) open: fn(&Target) -> Result<Box<dyn Engine>, EngineError>,
+}
+
+/// One way to write a target of a family.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// The text for `--on`, with capitals for what is to be filled in.
+    pub written: &'static str,
+    /// What it means.
+    pub what: &'static str,
+}
+
+/// Where a database system comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// It is part of txloom.
+    BuiltIn,
+    /// This package brings its programs.
+    Package(&'static str),
+}
+
+/// A target that can be tried on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The text for `--on`.
+    pub target: String,
+    /// `built in`, or the directory of its programs.
+    pub place: String,
+}
+
+impl Family {
+    /// What of the family is on this machine.
+    pub fn installed(&self) -> Vec<Installed> {
+        (self.installed)()
+    }
+
+    /// Whether its targets may carry a version or a directory: `postgres:15`, `postgres@DIR`.
+    pub fn has_programs(&self) -> bool {
+        self.source != Source::BuiltIn
+    }
+}
+
+/// Every family, in the order in which help and doctor show them.
+pub static FAMILIES: &[Family] = &[
+    #[cfg(feature = "sqlite")]
+    Family {
+        name: "sqlite",
+        forms: &[Form { written: "sqlite", what: "SQLite, built in" }],
+        url_schemes: &[],
+        source: Source::BuiltIn,
+        has_planted_bugs: false,
+        installed: || built_in("sqlite"),
+        open: open_sqlite,
+    },
+    #[cfg(feature = "sqlite")]
+    Family {
+        name: "model",
+        forms: &[
+            Form { written: "model", what: "a textbook database of our own, built in" },
+            Form { written: "model+BUG", what: "the same with a planted bug, to see it found" },
+        ],
+        url_schemes: &[],
+        source: Source::BuiltIn,
+        has_planted_bugs: true,
+        installed: || built_in("model"),
+        open: open_model,
+    },
+    #[cfg(feature = "postgres")]
+    Family {
+        name: "postgres",
+        forms: &[
+            Form { written: "postgres", what: "a private, throw-away server of the newest PostgreSQL" },
+            Form { written: "postgres:15", what: "the same, of that version" },
+            Form { written: "postgres@DIR", what: "the same, from the programs in DIR/bin" },
+            Form { written: "postgres://HOST/DB", what: "a running server; only databases txloom_* are touched" },
+        ],
+        url_schemes: &["postgres", "postgresql"],
+        source: Source::Package("postgresql"),
+        has_planted_bugs: false,
+        installed: installed_postgres,
+        open: open_postgres,
+    },
+];
+
+#[cfg(feature = "sqlite")]
+fn built_in(name: &str) -> Vec<Installed> {
+    vec![Installed { target: name.to_string(), place: "built in".to_string() }]
+}
+
+#[cfg(feature = "sqlite")]
+fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(super::sqlite::SqliteEngine::start(target.name())?))
+}
+
+#[cfg(feature = "sqlite")]
+fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
+}
+
+// STAND-INS, until PostgreSQL is merged: each body below becomes the call in its comment.
+
+/// `PostgresEngine::start_private` or `PostgresEngine::connect`, by `target.place`
+#[cfg(feature = "postgres")]
+fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    Err(not_yet(target))
+}
+
+/// `Installation::all()`
+#[cfg(feature = "postgres")]
+fn installed_postgres() -> Vec<Installed> {
+    Vec::new()
+}
+
+fn not_yet(target: &Target) -> EngineError {
+    EngineError::new(target.name(), EngineErrorKind::Unreachable("this engine is not part of this build".to_string()))
+}

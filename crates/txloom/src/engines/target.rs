@@ -1,0 +1,248 @@
+//! Targets as people write them: `sqlite`, `postgres:15`, `postgres@/opt/pg`, `model+lost-update`, `postgres://…`.
+//!
+//! ```text
+//! target = NAME [ ":" VERSION | "@" DIR ] { "+" BUG }
+//!        | SCHEME "://" … { "+" BUG }
+//! ```
+//!
+//! A directory or URL may contain a `+` of its own: there, only the name of a bug that exists counts as one.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use txloom_core::planted::{self, PlantedBug};
+use txloom_core::suggest::hint;
+
+use super::registry::{FAMILIES, Family};
+
+/// A target that was asked for. That it can be started is another matter.
+#[derive(Debug, Clone)]
+pub struct Target {
+    name: String,
+    /// Which database system.
+    pub family: &'static Family,
+    /// Which one of them.
+    pub place: Place,
+    /// The bugs to be planted in it, in the order in which they were asked for.
+    pub bugs: Vec<&'static PlantedBug>,
+}
+
+/// Which server is meant.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Part of txloom: no server at all.
+    BuiltIn,
+    /// A private server, from these programs.
+    Private(Programs),
+    /// A running server, by its URL. The URL may hold a password; do not show it.
+    Running(String),
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::BuiltIn => f.write_str("BuiltIn"),
+            Place::Private(programs) => write!(f, "Private({programs:?})"),
+            Place::Running(url) => write!(f, "Running({})", without_password(url)),
+        }
+    }
+}
+
+/// From which programs a private server is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Programs {
+    /// The newest that are installed.
+    Newest,
+    /// Those of this major version.
+    Major(u32),
+    /// Those in this directory, or in its `bin`.
+    Dir(PathBuf),
+}
+
+/// Why a text is not a target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{target}` is not a target: {problem}")]
+pub struct TargetError {
+    /// What was written, without a password.
+    pub target: String,
+    /// What is wrong with it, and what would be right.
+    pub problem: String,
+}
+
+impl Target {
+    /// Reads a target.
+    pub fn parse(text: &str) -> Result<Target, TargetError> {
+        let (body, bug_names) = split_bugs(text);
+        let error = |problem| TargetError { target: without_password(text), problem };
+        let (family, place) = if body.contains("://") { parse_url(body) } else { parse_name(body) }.map_err(error)?;
+        let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
+        Ok(Target { name: without_password(text), family, place, bugs })
+    }
+
+    /// What was written, without a password: this is what reports and messages show.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Target, TargetError> {
+        Target::parse(text)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+/// The target without its bugs, and their names.
+fn split_bugs(text: &str) -> (&str, Vec<&str>) {
+    let may_hold_plus = text.contains("://") || text.contains('@');
+    let mut body = text;
+    let mut bugs = Vec::new();
+    while let Some((before, name)) = body.rsplit_once('+') {
+        if may_hold_plus && !planted::ALL.iter().any(|bug| bug.name == name) {
+            break;
+        }
+        bugs.insert(0, name);
+        body = before;
+    }
+    (body, bugs)
+}
+
+fn find_bug(family: &Family, name: &str) -> Result<&'static PlantedBug, String> {
+    if !family.has_planted_bugs {
+        let able: Vec<&str> = FAMILIES.iter().filter(|family| family.has_planted_bugs).map(|f| f.name).collect();
+        return Err(format!("no bugs can be planted in {}, only in: {}", family.name, able.join(", ")));
+    }
+    let names = || planted::ALL.iter().map(|bug| bug.name);
+    planted::ALL.iter().find(|bug| bug.name == name).ok_or_else(|| {
+        let known = names().collect::<Vec<_>>().join(", ");
+        format!("there is no planted bug `{name}`{} (there are: {known})", hint(name, names()))
+    })
+}
+
+fn parse_url(url: &str) -> Result<(&'static Family, Place), String> {
+    let scheme = url.split("://").next().unwrap_or_default();
+    let family = FAMILIES.iter().find(|family| family.url_schemes.contains(&scheme));
+    let family = family.ok_or_else(|| {
+        let known = || FAMILIES.iter().flat_map(|family| family.url_schemes).copied();
+        let urls = known().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(", ");
+        format!("no database is reached by {scheme}://{} (known are: {urls})", hint(scheme, known()))
+    })?;
+    Ok((family, Place::Running(url.to_string())))
+}
+
+fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
+    let end = text.find([':', '@']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let names = || FAMILIES.iter().map(|family| family.name);
+    let family = FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| {
+        let forms = FAMILIES.iter().flat_map(|family| family.forms).map(|form| form.written);
+        let forms = forms.collect::<Vec<_>>().join(", ");
+        format!("there is no database `{name}`{} (targets are: {forms})", hint(name, names()))
+    })?;
+    if !rest.is_empty() && !family.has_programs() {
+        return Err(format!("{name} is built in and has neither versions nor directories; write `{name}`"));
+    }
+    let place = match (family.has_programs(), rest.split_at_checked(1)) {
+        (false, _) => Place::BuiltIn,
+        (true, Some((":", version))) => Place::Private(Programs::Major(parse_major(name, version)?)),
+        (true, Some(("@", ""))) => return Err(format!("name the directory that holds bin/, as in {name}@/opt/{name}")),
+        (true, Some((_, dir))) => Place::Private(Programs::Dir(PathBuf::from(dir))),
+        (true, None) => Place::Private(Programs::Newest),
+    };
+    Ok((family, place))
+}
+
+fn parse_major(name: &str, version: &str) -> Result<u32, String> {
+    version.parse().map_err(|_| {
+        format!("`{version}` is not a major version; write a number, as in {name}:15, or a directory, as in {name}@DIR")
+    })
+}
+
+/// A URL without its password: everything from the first `:` of the user's part to its last `@`, and the value of a
+/// `password` parameter.
+fn without_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_string() };
+    let (main, query) = rest.split_once('?').map_or((rest, None), |(main, query)| (main, Some(query)));
+    let main = match main.rsplit_once('@').map(|(user, place)| (user.split_once(':'), place)) {
+        Some((Some((user, _)), place)) => format!("{user}:***@{place}"),
+        _ => main.to_string(),
+    };
+    let Some(query) = query else { return format!("{scheme}://{main}") };
+    let hide = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
+    let query = query.split('&').map(hide).collect::<Vec<_>>().join("&");
+    format!("{scheme}://{main}?{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, family: &str, place: Place, bugs: &[&str]) {
+        let target = Target::parse(text).unwrap();
+        let found: Vec<&str> = target.bugs.iter().map(|bug| bug.name).collect();
+        assert_eq!((target.family.name, &target.place, found.as_slice()), (family, &place, bugs), "{text}");
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, expect: &[&str]) {
+        let error = Target::parse(text).unwrap_err().to_string();
+        for part in expect {
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        let private = Place::Private;
+        check("sqlite", "sqlite", Place::BuiltIn, &[]);
+        check("model", "model", Place::BuiltIn, &[]);
+        check("model+lost-update", "model", Place::BuiltIn, &["lost-update"]);
+        check("postgres", "postgres", private(Programs::Newest), &[]);
+        check("postgres:15", "postgres", private(Programs::Major(15)), &[]);
+        check("postgres@/opt/pg", "postgres", private(Programs::Dir("/opt/pg".into())), &[]);
+        check("postgres@/opt/c++/pg", "postgres", private(Programs::Dir("/opt/c++/pg".into())), &[]);
+        for url in ["postgres://u@h/d", "postgresql://h:5433/d?x=1", "postgres://u:p+q@h"] {
+            check(url, "postgres", Place::Running(url.to_string()), &[]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_be_right() {
+        check_error("postgre", &["`postgre` is not a target", "did you mean postgres?", "sqlite, model, model+BUG"]);
+        check_error("oracle", &["there is no database `oracle` (targets are: sqlite"]);
+        check_error("", &["there is no database ``"]);
+        check_error("model+lost-updat", &["no planted bug `lost-updat`; did you mean lost-update?"]);
+        check_error("model+", &["no planted bug ``"]);
+        check_error("sqlite+lost-update", &["no bugs can be planted in sqlite, only in: model"]);
+        check_error("sqlite:3", &["built in", "write `sqlite`"]);
+        check_error("postgres:new", &["`new` is not a major version", "postgres:15"]);
+        check_error("postgres@", &["postgres@/opt/postgres"]);
+        check_error("postgrs://h", &["did you mean postgres?", "postgres://, postgresql://"]);
+    }
+
+    #[test]
+    fn passwords_are_never_shown() {
+        let target = Target::parse("postgres://me:se@c/ret@h/d?password=hush&x=1").unwrap();
+        assert_eq!(target.name(), "postgres://me:***@h/d?password=***&x=1");
+        assert!(!format!("{target:?}").contains("ret"));
+        assert_eq!(Target::parse("postgres://me@h").unwrap().name(), "postgres://me@h");
+        let error = Target::parse("postgrs://me:hush@h").unwrap_err();
+        assert!(!error.to_string().contains("hush"), "{error}");
+    }
+
+    #[test]
+    fn every_family_documents_its_own_name_first() {
+        for family in FAMILIES {
+            assert_eq!(family.forms[0].written, family.name);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Exit codes: what a script learns from txloom without reading its output.
+
+/// How a command ended. The discriminant is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything is as it should be: expectations met, nothing found.
+    Clean = 0,
+    /// Something was found: a violation, or an expectation that is not met.
+    Found = 1,
+    /// The command line or an input file is wrong: nothing can be concluded until the user changes it.
+    BadInput = 2,
+    /// A database system could not be started or reached, or was lost.
+    Unreachable = 3,
+    /// The same run came out differently the second time: no conclusion holds.
+    NonDeterministic = 4,
+    /// An oracle could not decide.
+    Undecided = 5,
+    /// A defect of txloom itself.
+    Internal = 70,
+    /// The user asked to stop.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// All codes, least severe first: a command that ends in several ways reports the last of them.
+    pub const ALL: &'static [Exit] = &[
+        Exit::Clean,
+        Exit::Found,
+        Exit::Undecided,
+        Exit::NonDeterministic,
+        Exit::BadInput,
+        Exit::Unreachable,
+        Exit::Internal,
+        Exit::Interrupted,
+    ];
+
+    /// The code.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What the code means, for the help text and the documentation.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exit::Clean => "everything is as expected",
+            Exit::Found => "something was found, or an expectation is not met",
+            Exit::BadInput => "the command line or an input file is wrong",
+            Exit::Unreachable => "a database could not be started or reached",
+            Exit::NonDeterministic => "a run came out differently the second time",
+            Exit::Undecided => "no conclusion could be reached",
+            Exit::Internal => "txloom itself is at fault",
+            Exit::Interrupted => "stopped by Ctrl-C",
+        }
+    }
+
+    /// The more severe of two.
+    #[must_use]
+    pub fn or(self, other: Exit) -> Exit {
+        let severity = |exit: Exit| Exit::ALL.iter().position(|known| *known == exit);
+        if severity(self) >= severity(other) { self } else { other }
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> std::process::ExitCode {
+        std::process::ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn the_more_severe_exit_wins() {
+        assert_eq!(Exit::Clean.or(Exit::Found), Exit::Found);
+        assert_eq!(Exit::BadInput.or(Exit::Found), Exit::BadInput);
+        assert_eq!(Exit::NonDeterministic.or(Exit::Interrupted), Exit::Interrupted);
+    }
+
+    #[test]
+    fn codes_are_the_documented_ones() {
+        let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 70, 130]);
+    }
+}

@@ -1,0 +1,84 @@
+//! The disk types of reports: what the JSON form looks like, field by field.
+//!
+//! These types are a promise to scripts that read them, so they are kept apart from the runtime types of the core, which
+//! may change as they please. A field may be added under the same [`FORMAT_VERSION`]; renaming, removing or changing
+//! the meaning of one needs a new version.
+//!
+//! ```text
+//! Report { txloom_report: 1, kind }
+//! ├── run       RunReport      → cases → schedules → targets → trace
+//! ├── findings  FindingsReport → findings → trace
+//! └── doctor    DoctorReport   → targets
+//! ```
+//!
+//! Steps are counted from 1, in order of submission, as people read them.
+
+pub mod cell;
+pub mod finding;
+pub mod run;
+pub mod trace;
+pub mod doctor;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use doctor::{DoctorReport, TargetStatus};
+pub use finding::{ExplanationReport, FindingReport, FindingsReport};
+pub use run::{
+    CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
+    TargetDifference, TargetRun, Totals,
+};
+
+/// The version of the JSON form that this library writes, and the only one that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One report: the document that `--format json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of the form: [`FORMAT_VERSION`].
+    pub txloom_report: FormatVersion,
+    /// The version of txloom that wrote it.
+    pub written_by: String,
+    /// What it tells.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+impl Report {
+    /// A report in the current version of the form.
+    pub fn new(body: Body) -> Report {
+        Report { txloom_report: FormatVersion, written_by: env!("CARGO_PKG_VERSION").to_string(), body }
+    }
+}
+
+/// What a report tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Body {
+    /// Cases that were run, and whether they met their expectations.
+    Run(RunReport),
+    /// Violations.
+    Findings(FindingsReport),
+    /// The targets of this machine.
+    Doctor(DoctorReport),
+}
+
+/// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormatVersion;
+
+impl Serialize for FormatVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FORMAT_VERSION.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FormatVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FormatVersion, D::Error> {
+        let found = u32::deserialize(deserializer)?;
+        if found == FORMAT_VERSION {
+            return Ok(FormatVersion);
+        }
+        let message = format!("the report has format version {found}; this txloom reads version {FORMAT_VERSION}");
+        Err(serde::de::Error::custom(message))
+    }
+}

@@ -1,0 +1,114 @@
+//! The text form of a report: made to be read.
+//!
+//! ```text
+//!  Report ──→ moments ──┬─→ columns      one per session, time runs down
+//!                       └─→ transcript   `a> …`, when columns would be too narrow
+//! ```
+//!
+//! The heart is the interleaving. Position means something in it: a column is a session, a line further down is later,
+//! and the number at the left is the step, in order of submission. A step that waits appears twice, where it starts to
+//! wait and where it goes on, so that the eye sees what happened in between:
+//!
+//! ```text
+//!       a                                │ b
+//!  ──────────────────────────────────────┼────────────────────────────────────
+//!   1   UPDATE t SET v = 1 WHERE id = 1  │
+//!         → 1 row changed                │
+//!   2                                    │ UPDATE t SET v = 2 WHERE id = 1
+//!                                        │   … waits for a
+//!   3   COMMIT                           │
+//!   2                                    │   … goes on
+//!                                        │   → 1 row changed
+//! ```
+//!
+//! Everything here is a pure function of the model and of [`TextOptions`]; finding out about the terminal is the
+//! command line's business.
+
+mod line;
+mod page;
+mod table;
+mod answer;
+mod moments;
+mod columns;
+mod transcript;
+mod trace;
+mod verdict;
+mod run;
+mod finding;
+mod doctor;
+
+#[cfg(test)]
+mod tests;
+
+use super::model::{Body, CaseReport, FindingReport, Report, Totals};
+use page::Page;
+
+/// What the text form needs to know of the place where it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextOptions {
+    /// How many columns a line may take.
+    pub width: usize,
+    /// Whether escape codes for colours may be used.
+    pub color: bool,
+}
+
+impl TextOptions {
+    /// The width where there is no terminal to ask.
+    pub const DEFAULT_WIDTH: usize = 100;
+}
+
+impl Default for TextOptions {
+    fn default() -> TextOptions {
+        TextOptions { width: TextOptions::DEFAULT_WIDTH, color: false }
+    }
+}
+
+/// The whole report.
+pub fn print(report: &Report, options: &TextOptions) -> String {
+    match &report.body {
+        Body::Run(run) => {
+            let cases = run.cases.iter().map(|case| print_case(case, options) + "\n");
+            cases.chain([print_totals(&run.totals(), options)]).collect()
+        }
+        Body::Findings(found) => {
+            found.findings.iter().map(|found| print_finding(found, options)).collect::<Vec<_>>().join("\n")
+        }
+        Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
+    }
+}
+
+/// One case on all its targets, in full.
+pub fn print_case(case: &CaseReport, options: &TextOptions) -> String {
+    paint(options, |page| run::write_case(page, case))
+}
+
+/// One case on all its targets, in one line.
+pub fn print_case_line(case: &CaseReport, options: &TextOptions) -> String {
+    paint(options, |page| verdict::write_case_line(page, case))
+}
+
+/// `12 cases on 2 targets: 23 as expected, 1 not`.
+pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
+    paint(options, |page| verdict::write_totals(page, totals))
+}
+
+/// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
+pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
+    paint(options, |page| finding::write(page, found))
+}
+
+/// Words of a command's own, wrapped.
+pub fn paragraph(words: &str, options: &TextOptions) -> String {
+    paint(options, |page| page.paragraph(&line::Line::plain(words), 0, 0))
+}
+
+/// A heading of a command's own.
+pub fn heading(words: &str, options: &TextOptions) -> String {
+    paint(options, |page| page.heading(words))
+}
+
+fn paint(options: &TextOptions, write: impl FnOnce(&mut Page)) -> String {
+    let mut page = Page::new(options.width);
+    write(&mut page);
+    page.paint(options.color)
+}

@@ -1,0 +1,155 @@
+//! From events to moments: what is said where, before anybody knows how wide the columns are.
+//!
+//! Consecutive events of one step are one moment: its text, its answer, that it starts to wait. When something else
+//! happened in between, the step gets another moment, with its number repeated.
+
+use txloom_core::sql::one_line;
+
+use super::super::model::trace::{CancelCause, EventReport, StepReport, TraceReport};
+use super::answer::answer;
+use super::line::{Line, Role};
+
+/// What is said at one point in time, in one session's column or (without a session) across all.
+pub(crate) struct Moment {
+    /// The number of the step.
+    pub(crate) step: Option<usize>,
+    /// The position of the session among the trace's sessions.
+    pub(crate) session: Option<usize>,
+    /// Whether the step is not as expected.
+    pub(crate) marked: bool,
+    /// What is said.
+    pub(crate) said: Vec<Said>,
+}
+
+/// A line of a moment with its place in the column.
+pub(crate) struct Said {
+    /// The text.
+    pub(crate) line: Line,
+    /// How far it is indented.
+    pub(crate) indent: usize,
+    /// How much further its continuation lines are indented.
+    pub(crate) hanging: usize,
+}
+
+impl Said {
+    /// The text of a step: at the edge of the column.
+    fn text(line: Line) -> Said {
+        Said { line, indent: 0, hanging: 4 }
+    }
+
+    /// What comes below the text of a step.
+    fn below(line: Line) -> Said {
+        Said { line, indent: 2, hanging: 2 }
+    }
+
+    /// How wide it is when it is not wrapped.
+    pub(crate) fn width(&self) -> usize {
+        self.indent + self.line.width()
+    }
+}
+
+/// The moments of a trace, in order; the steps with the given numbers are marked.
+pub(crate) fn moments(trace: &TraceReport, marked: &[usize]) -> Vec<Moment> {
+    let mut teller = Teller { trace, marked, cancelled: Vec::new(), moments: Vec::new() };
+    trace.events.iter().for_each(|event| teller.tell(event));
+    teller.moments
+}
+
+struct Teller<'a> {
+    trace: &'a TraceReport,
+    marked: &'a [usize],
+    /// The steps that have been told to be cancelled.
+    cancelled: Vec<usize>,
+    moments: Vec<Moment>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, event: &EventReport) {
+        match event {
+            EventReport::Submitted { step } => self.submitted(*step),
+            EventReport::Waiting { step, holders, .. } => self.waiting(*step, holders),
+            // A step that was cancelled goes on, too, but only to its end.
+            EventReport::Resumed { step } if self.cancelled.contains(step) => {}
+            EventReport::Resumed { step } => self.say(*step, [Line::new(Role::Wait, "… goes on")]),
+            EventReport::Cancelled { step, cause } => {
+                self.cancelled.push(*step);
+                self.say(*step, [cancelled(*cause)]);
+            }
+            EventReport::Completed { step } => {
+                let lines = self.trace.step(*step).map(answer).unwrap_or_default();
+                self.say(*step, lines);
+            }
+            EventReport::Happened { what } => self.everywhere(Line::new(Role::Strong, format!("@{what}"))),
+            EventReport::Infeasible { constraint } => {
+                self.everywhere(Line::new(Role::Wait, format!("{constraint}: this order could not be kept")));
+            }
+        }
+    }
+
+    fn submitted(&mut self, number: usize) {
+        let Some(step) = self.trace.step(number) else { return };
+        let call = step.call.as_ref().map(|call| Said::text(Line::new(Role::Faint, format!("call {call}"))));
+        let text = Said::text(Line::plain(one_line(&step.sql)));
+        let said = call.into_iter().chain([text]).collect();
+        self.begin(step, said);
+    }
+
+    fn waiting(&mut self, number: usize, holders: &[String]) {
+        let words = |again: bool| match (again, holders.is_empty()) {
+            (false, true) => "… waits".to_string(),
+            (false, false) => format!("… waits for {}", and(holders)),
+            (true, true) => "… still waits".to_string(),
+            (true, false) => format!("… now waits for {}", and(holders)),
+        };
+        let again = self.has_waited(number);
+        self.say(number, [Line::new(Role::Wait, words(again))]);
+    }
+
+    /// Whether an earlier moment already told that the step waits: more than its text has been said.
+    fn has_waited(&self, number: usize) -> bool {
+        let said = self.moments.iter().filter(|moment| moment.step == Some(number)).flat_map(|moment| &moment.said);
+        said.filter(|said| said.indent > 0).count() > 0
+    }
+
+    /// Adds lines to the moment of a step; begins a new one if something else happened since.
+    fn say(&mut self, number: usize, lines: impl IntoIterator<Item = Line>) {
+        let mut lines = lines.into_iter().map(Said::below).peekable();
+        if lines.peek().is_none() {
+            return;
+        }
+        let Some(step) = self.trace.step(number) else { return };
+        if self.moments.last().is_none_or(|last| last.step != Some(number)) {
+            self.begin(step, Vec::new());
+        }
+        if let Some(last) = self.moments.last_mut() {
+            last.said.extend(lines);
+        }
+    }
+
+    fn begin(&mut self, step: &StepReport, said: Vec<Said>) {
+        let session = self.trace.sessions.iter().position(|session| session.name == step.session);
+        let marked = self.marked.contains(&step.step);
+        self.moments.push(Moment { step: Some(step.step), session, marked, said });
+    }
+
+    fn everywhere(&mut self, line: Line) {
+        self.moments.push(Moment { step: None, session: None, marked: false, said: vec![Said::text(line)] });
+    }
+}
+
+fn cancelled(cause: CancelCause) -> Line {
+    let why = match cause {
+        CancelCause::StillBlocked => "nobody was left to let it go on",
+        CancelCause::TimeLimit => "it ran longer than the time limit",
+    };
+    Line::new(Role::Bad, "… cancelled").with(Role::Plain, format!(": {why}"))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn and(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}

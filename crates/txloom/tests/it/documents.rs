@@ -1,0 +1,63 @@
+//! Every command in the documents is run.
+//!
+//! A line `$ txloom …` in a `console` block is a command; `# exit N` at its end says with which code it ends (0 without).
+//! Commands run in the repository's root, in the order in which they stand.
+
+use crate::support::{limited, root, txloom};
+
+struct Documented {
+    place: String,
+    command: String,
+    exit: i32,
+}
+
+fn commands(file: &str) -> Vec<Documented> {
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut inside = false;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line.starts_with("```console");
+        } else if let Some(command) = line.strip_prefix("$ txloom ").filter(|_| inside) {
+            let (command, exit) = command.split_once("# exit ").unwrap_or((command, "0"));
+            let exit = exit.trim().parse().expect("an exit code");
+            found.push(Documented {
+                place: format!("{file}:{}", number + 1),
+                command: command.trim().to_string(),
+                exit,
+            });
+        }
+    }
+    found
+}
+
+fn check(file: &'static str) {
+    limited(move || {
+        let commands = commands(file);
+        assert!(!commands.is_empty(), "{file} shows no command");
+        for documented in commands {
+            let arguments: Vec<&str> = documented.command.split_whitespace().collect();
+            let output = txloom(&arguments).output().expect("the binary starts");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let place = format!("{}: txloom {}", documented.place, documented.command);
+            assert_eq!(output.status.code(), Some(documented.exit), "{place}\n{stderr}");
+        }
+    });
+}
+
+#[test]
+fn readme() {
+    check("README.md");
+}
+
+#[test]
+fn tutorial() {
+    check("docs/tutorial.md");
+}
+
+#[test]
+fn reference() {
+    for file in ["docs/reference/commands.md", "docs/reference/targets.md"] {
+        check(file);
+    }
+}
