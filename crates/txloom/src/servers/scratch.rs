@@ -1,6 +1,6 @@
 //! Scratch directories: where a private server lives, and how the leftovers of a killed owner are found.
 //!
-//! A scratch directory is called `txloom-PID-N`, lies in the temporary directory, and holds a file `lock` that its
+//! A scratch directory is called `txloom-PID-N`, lies in the temporary directory (or in memory), and holds a file `lock` that its
 //! owner keeps locked (`flock`) for as long as it lives. The kernel releases the lock however the owner ends, so a
 //! directory whose lock is free has no owner any more, whoever has got its process number since.
 //!
@@ -33,6 +33,15 @@ const SIGNATURE: &str = "txloom scratch directory\n";
 /// The longest directory that leaves room for `/txloom-PID-N/SOCKET` in the 107 bytes of a socket address.
 const BASE_LENGTH_MAX: usize = 60;
 
+/// Where Linux keeps files in memory.
+const MEMORY_DIR: &str = "/dev/shm";
+
+/// What `statfs` says of a file system in memory.
+const TMPFS_MAGIC: u64 = 0x0102_1994;
+
+/// A server is put into memory only if this much is free there.
+const MEMORY_ROOM_MIN: u64 = 2 << 30;
+
 /// After this time, a directory that is still being made was left by somebody who was killed while making it.
 const UNFINISHED_AGE_MAX: Duration = Duration::from_secs(600);
 
@@ -47,8 +56,20 @@ pub struct ScratchDir {
 impl ScratchDir {
     /// Makes a new directory that only its owner can enter. Servers that run as another user own it.
     pub fn create(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
+        ScratchDir::create_in(&base_dir(), user)
+    }
+
+    /// The same, in memory if there is room: a server that makes and removes many small tables is three times as fast
+    /// there, and what is thrown away need not reach a disk. (Memory survives the server, so it can be killed.)
+    pub fn create_in_memory(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
+        match memory_dir().filter(|_| has_room()) {
+            Some(base) => ScratchDir::create_in(&base, user),
+            None => ScratchDir::create(user),
+        }
+    }
+
+    fn create_in(base: &Path, user: Option<&ServerUser>) -> io::Result<ScratchDir> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let base = base_dir();
         loop {
             let name = format!("txloom-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             let (path, unfinished) = (base.join(&name), base.join(format!("{name}.new")));
@@ -90,6 +111,18 @@ fn base_dir() -> PathBuf {
     if base.as_os_str().len() <= BASE_LENGTH_MAX { base } else { PathBuf::from("/tmp") }
 }
 
+/// A directory that is kept in memory; none if the user said where temporary files belong.
+fn memory_dir() -> Option<PathBuf> {
+    let is_memory = || rustix::fs::statfs(MEMORY_DIR).is_ok_and(|stat| stat.f_type as u64 == TMPFS_MAGIC);
+    (std::env::var_os("TMPDIR").is_none() && is_memory()).then(|| PathBuf::from(MEMORY_DIR))
+}
+
+/// Whether the memory directory has room for a server.
+fn has_room() -> bool {
+    let room = |stat: rustix::fs::StatVfs| stat.f_bavail.saturating_mul(stat.f_frsize);
+    rustix::fs::statvfs(MEMORY_DIR).is_ok_and(|stat| room(stat) >= MEMORY_ROOM_MIN)
+}
+
 fn new_lock(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     file.write_all(SIGNATURE.as_bytes())?;
@@ -117,7 +150,7 @@ fn remove(dir: &Path) -> io::Result<()> {
 /// Ends the servers and removes the directories that killed owners left. Whatever cannot be inspected (another user's
 /// directory, say) is left alone. Returns the directories that were removed.
 pub fn sweep() -> Vec<PathBuf> {
-    sweep_in(&base_dir())
+    [Some(base_dir()), memory_dir()].into_iter().flatten().flat_map(|base| sweep_in(&base)).collect()
 }
 
 /// [`sweep`], in a given directory.

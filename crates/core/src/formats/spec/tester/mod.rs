@@ -176,6 +176,11 @@ impl<'a, C: Connections> Tester<'a, C> {
         self.transcript.take()
     }
 
+    /// The connections, when the last permutation has run.
+    pub fn into_connections(self) -> C {
+        self.connections
+    }
+
     /// Runs one permutation: setup, steps, teardown. `Err` means that the connections failed us.
     pub fn run(&mut self, permutation: &Permutation) -> Result<Flow, C::Error> {
         match self.permutation(permutation) {

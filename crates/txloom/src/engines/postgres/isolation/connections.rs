@@ -20,6 +20,9 @@ const SILENCE: Duration = Duration::from_millis(10);
 /// How long we wait for an answer before we ask for the first time who waits. Most statements are faster.
 const PAUSE_FIRST: Duration = Duration::from_micros(500);
 
+/// How long the server may take to end the connections of a test.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+
 /// One connection of a test.
 struct SpecConnection {
     name: String,
@@ -65,6 +68,15 @@ impl SpecConnections {
         let mut connections = SpecConnections { target: target.to_string(), all, pids, watch, start: Instant::now() };
         connections.ask(watch::PREPARE)?;
         Ok(connections)
+    }
+
+    /// Says goodbye, and waits until the server has seen to it: a database with connections cannot be dropped.
+    pub(super) fn close(self) {
+        let streams: Vec<_> = self.all.into_iter().map(|connection| connection.connection.end()).collect();
+        let deadline = Instant::now() + CLOSE_LIMIT;
+        for mut stream in streams {
+            stream.closes_within(deadline.saturating_duration_since(Instant::now()));
+        }
     }
 
     fn at(&mut self, who: Who) -> &mut SpecConnection {
