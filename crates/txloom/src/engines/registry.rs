@@ -3,6 +3,16 @@
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 
 use super::target::Target;
+#[cfg(feature = "postgres")]
+use super::{
+    postgres::PostgresEngine,
+    target::{Place, Programs},
+};
+#[cfg(feature = "postgres")]
+use crate::servers::{
+    ServerOptions,
+    postgres::{Binaries, Installation, PrivatePostgres},
+};
 
 /// A family of targets: one database system, in all the forms in which it can be asked for.
 #[derive(Debug)]
@@ -121,18 +131,37 @@ fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
 
 // STAND-INS, until PostgreSQL is merged: each body below becomes the call in its comment.
 
-/// `PostgresEngine::start_private` or `PostgresEngine::connect`, by `target.place`
 #[cfg(feature = "postgres")]
 fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    Err(not_yet(target))
+    let engine = match &target.place {
+        Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
+        Place::BuiltIn => return Err(not_built_in(target)),
+        Place::Private(programs) => {
+            let binaries = match programs {
+                Programs::Newest => Binaries::Newest,
+                Programs::Major(major) => Binaries::Major(*major),
+                Programs::Dir(dir) => Binaries::Dir(dir.clone()),
+            };
+            let server = PrivatePostgres::start(&binaries, ServerOptions::default());
+            PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
+        }
+    };
+    Ok(Box::new(engine))
 }
 
-/// `Installation::all()`
 #[cfg(feature = "postgres")]
 fn installed_postgres() -> Vec<Installed> {
-    Vec::new()
+    let installed = |found: &Installation| Installed {
+        target: found
+            .version()
+            .and_then(|version| version.numbers.first().copied())
+            .map_or("postgres".to_string(), |major| format!("postgres:{major}")),
+        place: found.bin.display().to_string(),
+    };
+    Installation::all().iter().map(installed).collect()
 }
 
-fn not_yet(target: &Target) -> EngineError {
-    EngineError::new(target.name(), EngineErrorKind::Unreachable("this engine is not part of this build".to_string()))
+#[cfg(feature = "postgres")]
+fn not_built_in(target: &Target) -> EngineError {
+    EngineError::new(target.name(), EngineErrorKind::Unsupported("a built-in form".to_string()))
 }

@@ -47,8 +47,10 @@ impl Engine for PostgresEngine {
         }
         self.keep_tidy()?;
         let outcomes = self.set_up(setup)?;
-        if setup.iter().any(|message| changes_logins(message)) {
-            self.spares.discard();
+        let tainted = setup.iter().any(|message| changes_logins(message));
+        if tainted || self.idle_tainted {
+            self.idle.discard(tainted);
+            self.idle_tainted = tainted;
         }
         Ok(outcomes)
     }
@@ -60,11 +62,11 @@ impl Engine for PostgresEngine {
         if let Some(level) = &spec.level {
             self.info.require_level(level)?;
         }
-        let connection = self.spares.take(&spec.level);
-        let connection = connection.map_err(|error| explain::lost(&self.info.target, "open a session", error))?;
-        let opened = Opened { pid: connection.pid(), lost: Arc::default() };
-        let (types, endings) = (Arc::clone(&self.types), Arc::clone(&self.endings));
-        let session = PostgresSession::new(&self.info.target, connection, types, endings, Arc::clone(&opened.lost));
+        let used = self.idle.take(spec.level.as_ref());
+        let used = used.map_err(|error| explain::lost(&self.info.target, "open a session", error))?;
+        let opened = Opened { pid: used.connection.pid(), lost: Arc::default() };
+        let (types, ends) = (Arc::clone(&self.types), (Arc::clone(&self.idle), Arc::clone(&self.endings)));
+        let session = PostgresSession::new(&self.info.target, used, types, ends, Arc::clone(&opened.lost));
         self.sessions.insert(spec.id, opened);
         Ok(Box::new(session))
     }
@@ -217,7 +219,8 @@ impl PostgresEngine {
 
     /// Gives up all connections: the server that they lead to is not the one that we shall work with.
     fn disconnect(&mut self) {
-        self.spares.discard();
+        self.idle.discard(false);
+        self.idle_tainted = false;
         self.endings.forget();
         self.monitor.disconnect();
         self.control = None;
@@ -274,7 +277,10 @@ impl PostgresEngine {
             .collect();
         if server.died().is_none() && !lost.is_empty() {
             let _ = lost.iter().all(|pid| process::is_gone_within(*pid, DYING_LIMIT));
-            drop(Connection::open(&self.session_login));
+            if Connection::open(&self.session_login).is_err() {
+                // The main process is ending: its children may have noticed before it is quite gone.
+                server.ends_within(DYING_LIMIT);
+            }
         }
         server.died()
     }

@@ -3,13 +3,12 @@
 //! ```text
 //!   executor's thread ── control ──→ resets, setups, snapshots, assertions
 //!                     ── monitor ──→ who waits for whom? (asked by session threads, too: what is this type called?)
-//!   session threads   ── one connection each, never used before
-//!   spares' thread    ── opens the next sessions' connections meanwhile
+//!   session threads   ── one connection each, which knows nothing of earlier sessions
 //! ```
 //!
-//! In reading order: [`stream`], [`auth`], [`connection`], [`answer`] and [`classify`] speak the protocol; [`session`] and
-//! [`spares`] hold the connections of a case; [`monitor`], [`types`] and [`waits`] watch them; [`reset`] and
-//! [`snapshot`] are what their names say; [`url`], [`explain`] and [`borrowed`] are for servers that are not ours.
+//! In reading order: `stream`, `auth`, `connection`, `answer` and `classify` speak the protocol; `session` and `idle`
+//! hold the connections of a case; `monitor`, `types` and `waits` watch them; `reset` and `snapshot` are what their names
+//! say; `url`, `explain` and `borrowed` are for servers that are not ours; `engine` puts it together.
 //!
 //! **What is ours.** On a private server everything is. On any other, one database `txloom_…` that we create and drop,
 //! and our own connections: no global setting, no role, no other database is touched.
@@ -22,7 +21,7 @@ mod answer;
 mod classify;
 mod explain;
 mod session;
-mod spares;
+mod idle;
 mod monitor;
 mod types;
 mod waits;
@@ -50,7 +49,7 @@ use self::borrowed::ScratchDatabase;
 use self::connection::{Connection, Login};
 use self::monitor::Monitor;
 use self::session::Endings;
-use self::spares::Spares;
+use self::idle::Idle;
 use self::types::TypeNames;
 use self::url::Address;
 use self::waits::Settling;
@@ -82,7 +81,9 @@ pub struct PostgresEngine {
     monitor: Arc<Monitor>,
     types: Arc<TypeNames>,
     settling: Settling,
-    spares: Spares,
+    idle: Arc<Idle>,
+    /// Whether the last setup changed what logins find.
+    idle_tainted: bool,
     endings: Arc<Endings>,
     sessions: BTreeMap<SessionId, Opened>,
     cases_since_vacuum: u32,
@@ -184,7 +185,8 @@ impl PostgresEngine {
             control_login,
             types: Arc::new(TypeNames::new(Arc::clone(&monitor))),
             monitor,
-            spares: Spares::new(login.clone()),
+            idle: Arc::new(Idle::new(login.clone())),
+            idle_tainted: false,
             session_login: login,
             endings: Arc::default(),
             sessions: BTreeMap::new(),

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::{Cancel, EngineError, EngineErrorKind, Session};
-use txloom_core::outcome::Outcome;
+use txloom_core::outcome::{Outcome, TxStatus};
 
 use super::connection::{CancelKey, Connection};
+use super::idle::{Idle, Used};
 use super::stream::Stream;
 use super::types::TypeNames;
 
@@ -16,45 +17,65 @@ use super::types::TypeNames;
 pub(super) struct PostgresSession {
     target: String,
     /// Taken when the session ends.
-    connection: Option<Connection>,
+    used: Option<Used>,
     key: CancelKey,
+    /// The status after the last statement.
+    status: TxStatus,
+    /// Whether a cancellation was ever asked for.
+    cancelled: Arc<AtomicBool>,
+    idle: Arc<Idle>,
     types: Arc<TypeNames>,
     endings: Arc<Endings>,
     lost: Arc<AtomicBool>,
 }
 
 impl PostgresSession {
-    /// A session on a connection that nobody has used. `lost` is set when it finds that connection gone.
+    /// A session on a connection of its own. `lost` is set when it finds that connection gone.
     pub(super) fn new(
         target: &str,
-        connection: Connection,
+        used: Used,
         types: Arc<TypeNames>,
-        endings: Arc<Endings>,
+        (idle, endings): (Arc<Idle>, Arc<Endings>),
         lost: Arc<AtomicBool>,
     ) -> PostgresSession {
-        let key = connection.cancel_key();
-        PostgresSession { target: target.to_string(), connection: Some(connection), key, types, endings, lost }
+        PostgresSession {
+            target: target.to_string(),
+            key: used.connection.cancel_key(),
+            used: Some(used),
+            status: TxStatus::Idle,
+            cancelled: Arc::default(),
+            idle,
+            types,
+            endings,
+            lost,
+        }
     }
 }
 
 impl Session for PostgresSession {
     fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
-        let connection = self.connection.as_mut().expect("the connection is taken only when the session is dropped");
-        let outcome = connection.execute(sql, |oid| self.types.name(oid));
-        if connection.is_lost() {
+        let used = self.used.as_mut().expect("the connection is taken only when the session is dropped");
+        let outcome = used.connection.execute(sql, |oid| self.types.name(oid));
+        if used.connection.is_lost() {
             self.lost.store(true, Ordering::SeqCst);
         }
+        // After an exchange that went wrong nobody knows what the connection is good for.
+        self.status = outcome.as_ref().map_or(TxStatus::Lost, |outcome| outcome.status);
         outcome.map_err(|error| not_understood(&self.target, sql, &error))
     }
 
     fn canceller(&self) -> Box<dyn Cancel> {
-        Box::new(PostgresCancel { target: self.target.clone(), key: self.key.clone() })
+        let (target, key) = (self.target.clone(), self.key.clone());
+        Box::new(PostgresCancel { target, key, asked: Arc::clone(&self.cancelled) })
     }
 }
 
 impl Drop for PostgresSession {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_lost()) {
+        let Some(used) = self.used.take().filter(|used| !used.connection.is_lost()) else { return };
+        let in_good_order = self.status == TxStatus::Idle && !self.cancelled.load(Ordering::SeqCst);
+        let to_close = if in_good_order { self.idle.give_back(used) } else { Some(used.connection) };
+        if let Some(connection) = to_close {
             self.endings.add(connection);
         }
     }
@@ -69,10 +90,12 @@ pub(super) fn not_understood(target: &str, sql: &str, error: &io::Error) -> Engi
 struct PostgresCancel {
     target: String,
     key: CancelKey,
+    asked: Arc<AtomicBool>,
 }
 
 impl Cancel for PostgresCancel {
     fn cancel(&self) -> Result<(), EngineError> {
+        self.asked.store(true, Ordering::SeqCst);
         match self.key.cancel() {
             Ok(()) => Ok(()),
             // A server that is gone executes nothing; the session itself will tell of the loss.

@@ -129,6 +129,11 @@ impl PrivatePostgres {
         log_path(&self.scratch)
     }
 
+    /// Waits until the main process has ended; says whether it did within the limit.
+    pub fn ends_within(&self, limit: Duration) -> bool {
+        self.process.ends_within(limit)
+    }
+
     /// The process number of the server's main process.
     pub fn id(&self) -> u32 {
         self.process.id()

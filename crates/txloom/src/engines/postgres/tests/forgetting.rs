@@ -131,7 +131,7 @@ fn a_setup_stops_at_its_first_error() {
 #[test]
 fn settings_of_the_setup_reach_every_new_session() {
     let mut engine = shared(&[]);
-    // Has spare connections opened, which have logged in before the setup.
+    // Leaves connections behind, which have logged in before the setup.
     drop(open(&mut engine, 0));
     reset(&mut engine, &["ALTER DATABASE postgres SET work_mem = '5MB'"]);
     let mut a = open(&mut engine, 0);

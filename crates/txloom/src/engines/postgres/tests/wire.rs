@@ -174,12 +174,55 @@ fn a_session_runs_at_the_level_that_was_asked_for() {
 #[test]
 fn every_session_is_a_connection_of_its_own() {
     let mut engine = shared(&[]);
-    let mut pids = std::collections::BTreeSet::new();
-    for _ in 0..3 {
-        let mut sessions: Vec<_> = (0..3).map(|n| open(&mut engine, n)).collect();
-        pids.extend(sessions.iter_mut().map(|session| cell(&ok(session, "SELECT pg_backend_pid()"))));
+    let mut sessions: Vec<_> = (0..3).map(|n| open(&mut engine, n)).collect();
+    let pids: std::collections::BTreeSet<String> =
+        sessions.iter_mut().map(|session| cell(&ok(session, "SELECT pg_backend_pid()"))).collect();
+    assert_eq!(pids.len(), 3);
+}
+
+#[test]
+fn a_session_knows_nothing_of_the_one_before_on_its_connection() {
+    let mut engine = shared(&[]);
+    let mut before = open_at(&mut engine, 0, Some("serializable"));
+    let pid = cell(&ok(&mut before, "SELECT pg_backend_pid()"));
+    for leaves in [
+        "SET work_mem = '1MB'",
+        "CREATE TEMP TABLE left_behind (x INT)",
+        "PREPARE left_behind AS SELECT 1",
+        "SELECT pg_advisory_lock(1)",
+        "LISTEN left_behind",
+        "DECLARE left_behind CURSOR WITH HOLD FOR SELECT 1",
+    ] {
+        ok(&mut before, leaves);
     }
-    assert_eq!(pids.len(), 9);
+    drop(before);
+    let mut after = open(&mut engine, 0);
+    assert_eq!(cell(&ok(&mut after, "SELECT pg_backend_pid()")), pid, "the connection is used again");
+    for (question, clean) in [
+        ("SHOW work_mem", "4MB"),
+        ("SHOW transaction_isolation", "read committed"),
+        ("SELECT count(*) FROM pg_class WHERE relname = 'left_behind'", "0"),
+        ("SELECT count(*) FROM pg_prepared_statements", "0"),
+        ("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0"),
+        ("SELECT count(*) FROM pg_listening_channels()", "0"),
+        ("SELECT count(*) FROM pg_cursors", "0"),
+    ] {
+        assert_eq!(cell(&ok(&mut after, question)), clean, "{question}");
+    }
+}
+
+#[test]
+fn connections_in_bad_order_are_not_used_again() {
+    let mut engine = shared(&[]);
+    let pid = |session: &mut Box<dyn Session>| cell(&ok(session, "SELECT pg_backend_pid()"));
+    let mut open_transaction = open(&mut engine, 0);
+    ok(&mut open_transaction, "BEGIN");
+    let mut cancelled = open(&mut engine, 1);
+    let bad = [pid(&mut open_transaction), pid(&mut cancelled)];
+    cancelled.canceller().cancel().unwrap();
+    drop((open_transaction, cancelled));
+    let (mut a, mut b) = (open(&mut engine, 0), open(&mut engine, 1));
+    assert!(!bad.contains(&pid(&mut a)) && !bad.contains(&pid(&mut b)));
 }
 
 #[test]
