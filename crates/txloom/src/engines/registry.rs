@@ -129,24 +129,28 @@ fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
 
-// STAND-INS, until PostgreSQL is merged: each body below becomes the call in its comment.
-
 #[cfg(feature = "postgres")]
 fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
         Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let binaries = match programs {
-                Programs::Newest => Binaries::Newest,
-                Programs::Major(major) => Binaries::Major(*major),
-                Programs::Dir(dir) => Binaries::Dir(dir.clone()),
-            };
-            let server = PrivatePostgres::start(&binaries, ServerOptions::default());
+            let server = PrivatePostgres::start(&programs.into(), ServerOptions::default());
             PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
     Ok(Box::new(engine))
+}
+
+#[cfg(feature = "postgres")]
+impl From<&Programs> for Binaries {
+    fn from(programs: &Programs) -> Binaries {
+        match programs {
+            Programs::Newest => Binaries::Newest,
+            Programs::Major(major) => Binaries::Major(*major),
+            Programs::Dir(dir) => Binaries::Dir(dir.clone()),
+        }
+    }
 }
 
 #[cfg(feature = "postgres")]

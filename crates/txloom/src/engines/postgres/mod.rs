@@ -47,9 +47,9 @@ pub use url::mask_password;
 
 use self::borrowed::ScratchDatabase;
 use self::connection::{Connection, Login};
+use self::idle::Idle;
 use self::monitor::Monitor;
 use self::session::Endings;
-use self::idle::Idle;
 use self::types::TypeNames;
 use self::url::Address;
 use self::waits::Settling;
