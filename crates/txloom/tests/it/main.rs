@@ -5,6 +5,7 @@
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
@@ -16,6 +17,7 @@ mod contract;
 mod guarantees;
 mod executor;
 mod commands;
+mod formats;
 mod bad_input;
 mod killed;
 mod documents;

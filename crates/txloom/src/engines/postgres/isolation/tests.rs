@@ -1,6 +1,6 @@
 //! Isolation tests on a real server, and their transcripts.
 //!
-//! The transcripts in `golden/` were written by PostgreSQL's own runner.
+//! The transcripts in `corpus/isolation/` were written by PostgreSQL's own runner.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -34,8 +34,9 @@ macro_rules! golden {
     ($($test:ident: $name:literal,)*) => {$(
         #[test]
         fn $test() {
-            let spec = include_str!(concat!("golden/", $name, ".spec"));
-            assert_eq!(transcript($name, spec), include_str!(concat!("golden/", $name, ".out")));
+            let spec = include_str!(concat!("../../../../../../corpus/isolation/", $name, ".spec"));
+            let expected = include_str!(concat!("../../../../../../corpus/isolation/", $name, ".out"));
+            assert_eq!(transcript($name, spec), expected);
         }
     )*};
 }
