@@ -38,7 +38,7 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let Place::Private(programs) = &target.place else {
         return Err(Failure::bad_input(format!("{target} is not a private server: isolation tests need one")));
     };
-    let mut harness = IsolationHarness::start(target.name(), &programs.into())?;
+    let mut harness = IsolationHarness::start(target.name(), programs)?;
     let mut exit = Exit::Clean;
     for LoadedSpec { name, spec } in &specs {
         if streams.is_closed() {

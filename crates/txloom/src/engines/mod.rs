@@ -21,7 +21,7 @@ pub mod model;
 pub mod postgres;
 
 pub use registry::{FAMILIES, Family};
-pub use target::{Place, Programs, Target, TargetError};
+pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
 

@@ -4,14 +4,11 @@ use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 
 use super::target::Target;
 #[cfg(feature = "postgres")]
-use super::{
-    postgres::PostgresEngine,
-    target::{Place, Programs},
-};
+use super::{postgres::PostgresEngine, target::Place};
 #[cfg(feature = "postgres")]
 use crate::servers::{
     ServerOptions,
-    postgres::{Binaries, Installation, PrivatePostgres},
+    postgres::{Installation, PrivatePostgres},
 };
 
 /// A family of targets: one database system, in all the forms in which it can be asked for.
@@ -135,22 +132,11 @@ fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
         Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivatePostgres::start(&programs.into(), ServerOptions::default());
+            let server = PrivatePostgres::start(programs, ServerOptions::default());
             PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
     Ok(Box::new(engine))
-}
-
-#[cfg(feature = "postgres")]
-impl From<&Programs> for Binaries {
-    fn from(programs: &Programs) -> Binaries {
-        match programs {
-            Programs::Newest => Binaries::Newest,
-            Programs::Major(major) => Binaries::Major(*major),
-            Programs::Dir(dir) => Binaries::Dir(dir.clone()),
-        }
-    }
 }
 
 #[cfg(feature = "postgres")]

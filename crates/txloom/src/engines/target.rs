@@ -15,6 +15,7 @@ use txloom_core::planted::{self, PlantedBug};
 use txloom_core::suggest::hint;
 
 use super::registry::{FAMILIES, Family};
+use crate::servers::Programs;
 
 /// A target that was asked for. That it can be started is another matter.
 #[derive(Debug, Clone)]
@@ -44,20 +45,9 @@ impl fmt::Debug for Place {
         match self {
             Place::BuiltIn => f.write_str("BuiltIn"),
             Place::Private(programs) => write!(f, "Private({programs:?})"),
-            Place::Running(url) => write!(f, "Running({})", without_password(url)),
+            Place::Running(url) => write!(f, "Running({})", mask_password(url)),
         }
     }
-}
-
-/// From which programs a private server is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Programs {
-    /// The newest that are installed.
-    Newest,
-    /// Those of this major version.
-    Major(u32),
-    /// Those in this directory, or in its `bin`.
-    Dir(PathBuf),
 }
 
 /// Why a text is not a target.
@@ -74,10 +64,10 @@ impl Target {
     /// Reads a target.
     pub fn parse(text: &str) -> Result<Target, TargetError> {
         let (body, bug_names) = split_bugs(text);
-        let error = |problem| TargetError { target: without_password(text), problem };
+        let error = |problem| TargetError { target: mask_password(text), problem };
         let (family, place) = if body.contains("://") { parse_url(body) } else { parse_name(body) }.map_err(error)?;
         let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
-        Ok(Target { name: without_password(text), family, place, bugs })
+        Ok(Target { name: mask_password(text), family, place, bugs })
     }
 
     /// What was written, without a password: this is what reports and messages show.
@@ -166,19 +156,21 @@ fn parse_major(name: &str, version: &str) -> Result<u32, String> {
     })
 }
 
-/// A URL without its password: everything from the first `:` of the user's part to its last `@`, and the value of a
-/// `password` parameter.
-fn without_password(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_string() };
-    let (main, query) = rest.split_once('?').map_or((rest, None), |(main, query)| (main, Some(query)));
-    let main = match main.rsplit_once('@').map(|(user, place)| (user.split_once(':'), place)) {
-        Some((Some((user, _)), place)) => format!("{user}:***@{place}"),
-        _ => main.to_string(),
+/// The target as it may be shown: whatever could be a password is replaced by `***`. A text without one stays as it is.
+pub(super) fn mask_password(target: &str) -> String {
+    let Some((scheme, rest)) = target.split_once("://") else { return target.to_string() };
+    let (main, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // A password that should have been encoded may hold a `/` or an `@`: everything up to the last `@` is suspicious.
+    let main = match main.rsplit_once('@') {
+        Some((user_info, place)) => match user_info.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{place}"),
+            None => main.to_string(),
+        },
+        None => main.to_string(),
     };
-    let Some(query) = query else { return format!("{scheme}://{main}") };
-    let hide = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
-    let query = query.split('&').map(hide).collect::<Vec<_>>().join("&");
-    format!("{scheme}://{main}?{query}")
+    let mask = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
+    let query: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).map(mask).collect();
+    if query.is_empty() { format!("{scheme}://{main}") } else { format!("{scheme}://{main}?{}", query.join("&")) }
 }
 
 #[cfg(test)]
@@ -243,6 +235,19 @@ mod tests {
     fn every_family_documents_its_own_name_first() {
         for family in FAMILIES {
             assert_eq!(family.forms[0].written, family.name);
+        }
+    }
+
+    #[test]
+    fn passwords_are_masked_wherever_they_may_be() {
+        for (target, expected) in [
+            ("postgres:15", "postgres:15"),
+            ("postgres://u@h/x", "postgres://u@h/x"),
+            ("postgres://u:p@h:1/x", "postgres://u:***@h:1/x"),
+            ("postgres://u:p/q@r@h/x?sslmode=disable", "postgres://u:***@h/x?sslmode=disable"),
+            ("postgres://h/x?user=u&password=p", "postgres://h/x?user=u&password=***"),
+        ] {
+            assert_eq!(mask_password(target), expected);
         }
     }
 }

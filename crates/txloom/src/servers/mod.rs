@@ -33,10 +33,24 @@ pub mod postgres;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use postgres::{Binaries, PrivatePostgres};
+pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};
 
+use std::path::PathBuf;
+
 use txloom_core::engine::{EngineError, EngineErrorKind};
+
+/// From which programs a private server is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Programs {
+    /// The newest that are installed.
+    #[default]
+    Newest,
+    /// Those of this major version.
+    Major(u32),
+    /// Those in this directory, or in its `bin`.
+    Dir(PathBuf),
+}
 
 /// What a private server can be told beyond txloom's own settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -56,7 +56,9 @@ pub struct ScratchDir {
 impl ScratchDir {
     /// Makes a new directory that only its owner can enter. Servers that run as another user own it.
     pub fn create(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
-        ScratchDir::create_in(&base_dir(), user)
+        let base = base_dir();
+        let base = if user.is_some() && !is_open_to_all(&base) { PathBuf::from("/tmp") } else { base };
+        ScratchDir::create_in(&base, user)
     }
 
     /// The same, in memory if there is room: a server that makes and removes many small tables is three times as fast
@@ -123,6 +125,11 @@ fn has_room() -> bool {
     rustix::fs::statvfs(MEMORY_DIR).is_ok_and(|stat| room(stat) >= MEMORY_ROOM_MIN)
 }
 
+/// Whether another user can reach what is in a directory.
+fn is_open_to_all(dir: &Path) -> bool {
+    dir.ancestors().all(|ancestor| fs::metadata(ancestor).is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
+}
+
 fn new_lock(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
     file.write_all(SIGNATURE.as_bytes())?;
@@ -150,7 +157,11 @@ fn remove(dir: &Path) -> io::Result<()> {
 /// Ends the servers and removes the directories that killed owners left. Whatever cannot be inspected (another user's
 /// directory, say) is left alone. Returns the directories that were removed.
 pub fn sweep() -> Vec<PathBuf> {
-    [Some(base_dir()), memory_dir()].into_iter().flatten().flat_map(|base| sweep_in(&base)).collect()
+    let mut bases: Vec<PathBuf> = [Some(base_dir()), memory_dir()].into_iter().flatten().collect();
+    if !bases.contains(&PathBuf::from("/tmp")) {
+        bases.push(PathBuf::from("/tmp"));
+    }
+    bases.iter().flat_map(|base| sweep_in(base)).collect()
 }
 
 /// [`sweep`], in a given directory.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::{Binaries, PrivatePostgres, ServerOptions, process, sweep};
+use super::{PrivatePostgres, Programs, ServerOptions, process, sweep};
 
 /// The variable that makes a helper of the test program, and says which.
 const ROLE: &str = "TXLOOM_TEST_HELPER";
@@ -45,7 +45,7 @@ fn helpers_do_their_duty() {
             sweep();
         }
         Ok("owner") => {
-            let server = PrivatePostgres::start(&Binaries::Newest, ServerOptions::default()).unwrap();
+            let server = PrivatePostgres::start(&Programs::Newest, ServerOptions::default()).unwrap();
             // Standard output is a pipe to the test that started us; a line of its own, whatever came before.
             std::io::Write::write_fmt(
                 &mut std::io::stdout(),

@@ -11,7 +11,7 @@ use super::cases::{self, LoadedCase};
 use super::failure::Failure;
 use super::settings::RunSettings;
 use super::streams::Streams;
-use crate::engines;
+use crate::engines::{self, Place};
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -33,12 +33,17 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &settings.out {
         streams.redirect(path)?;
     }
-    let mut runner = start(&settings)?;
+    let mut runner = start(&settings, streams)?;
     run_on(&settings, &cases, &mut runner, streams)
 }
 
 /// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
-fn start(settings: &RunSettings) -> Result<EngineRunner, Failure> {
+fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
+    for target in settings.targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
+        let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
+                       on that server is touched";
+        streams.complain(&format!("txloom: {target}: {promise}"));
+    }
     let engines: Vec<Box<dyn Engine>> = settings.targets.iter().map(engines::open).collect::<Result<_, _>>()?;
     let options = ExecuteOptions { statement_limit: settings.statement_limit };
     Ok(EngineRunner::new(engines).with_options(options))

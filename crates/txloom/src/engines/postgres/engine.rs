@@ -26,7 +26,7 @@ const ENDING_LIMIT: Duration = Duration::from_secs(2);
 /// How long the process of a lost connection may take to end.
 const DYING_LIMIT: Duration = Duration::from_secs(2);
 
-/// After so many cases, the catalogs are rid of the remains of their tables: nobody else does it without autovacuum.
+/// After so many cases, the catalogs are rid of the remains of dropped tables: without autovacuum they would only grow.
 const CASES_PER_VACUUM: u32 = 500;
 
 impl Engine for PostgresEngine {
@@ -226,7 +226,7 @@ impl PostgresEngine {
         self.control = None;
     }
 
-    /// Keeps our own server from slowing down and filling the disk in a long hunt.
+    /// Keeps our own server from filling the disk in a long hunt.
     fn keep_tidy(&mut self) -> Result<(), EngineError> {
         self.cases_since_vacuum += 1;
         let Home::Private(server) = &mut self.home else { return Ok(()) };

@@ -43,8 +43,6 @@ use txloom_core::dialect;
 use txloom_core::engine::{Capabilities, EngineError, EngineErrorKind, EngineInfo, SessionId, Version};
 use txloom_core::level::LevelName;
 
-pub use url::mask_password;
-
 use self::borrowed::ScratchDatabase;
 use self::connection::{Connection, Login};
 use self::idle::Idle;
@@ -129,7 +127,7 @@ impl PostgresEngine {
     /// The engine of a running server, `postgres://user:password@host:port/database?…`. It creates a database of its
     /// own, works only there, and drops it in the end.
     pub fn connect(target: &str, url: &str) -> Result<PostgresEngine, EngineError> {
-        let target = &mask_password(target);
+        let target = &super::target::mask_password(target);
         let url = url::parse(url, &|name| std::env::var(name).ok())
             .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
         let login = Login {

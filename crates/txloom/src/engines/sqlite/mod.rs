@@ -20,7 +20,6 @@
 //!
 //! Nothing here survives a crash of the machine (`synchronous = OFF`): the file lives as long as one case.
 
-mod scratch;
 mod session;
 
 use std::collections::BTreeMap;
@@ -38,7 +37,7 @@ use txloom_core::outcome::Outcome;
 
 use super::embedded::run::{execute_alone, set_up, state};
 use super::embedded::turns::Turns;
-use scratch::ScratchDir;
+use crate::servers::{self, ScratchDir};
 use session::SqliteSession;
 
 /// SQLite, in this process.
@@ -78,7 +77,9 @@ impl SqliteEngine {
             default_level: level,
             capabilities: Capabilities::default(),
         };
-        let directory = ScratchDir::create("sqlite").map_err(|error| {
+        // What a killed txloom left goes first.
+        servers::sweep();
+        let directory = ScratchDir::create(None).map_err(|error| {
             let what =
                 format!("cannot make a directory for database files in {}: {error}", std::env::temp_dir().display());
             EngineError::new(target, EngineErrorKind::Unreachable(what))

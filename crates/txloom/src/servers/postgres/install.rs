@@ -5,22 +5,10 @@ use std::process::Command;
 
 use txloom_core::engine::Version;
 
-use super::super::ServerError;
+use super::super::{Programs, ServerError};
 
 /// Where Debian and its relatives put one directory per major version.
 const VERSIONED_DIRS: &str = "/usr/lib/postgresql";
-
-/// Which PostgreSQL is wanted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Binaries {
-    /// The newest one that is installed.
-    #[default]
-    Newest,
-    /// The one of this major version.
-    Major(u32),
-    /// The one in this directory, which holds the programs or has a `bin` that does.
-    Dir(PathBuf),
-}
 
 /// A PostgreSQL that can be started.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,16 +19,16 @@ pub struct Installation {
 
 impl Installation {
     /// Finds the programs, or says which package brings them.
-    pub fn find(wanted: &Binaries) -> Result<Installation, ServerError> {
+    pub fn find(wanted: &Programs) -> Result<Installation, ServerError> {
         match wanted {
-            Binaries::Dir(dir) => [dir.join("bin"), dir.clone()].into_iter().find_map(complete).ok_or_else(|| {
+            Programs::Dir(dir) => [dir.join("bin"), dir.clone()].into_iter().find_map(complete).ok_or_else(|| {
                 let (dir, why) = (dir.display(), "neither it nor its bin/ holds the programs `initdb` and `postgres`");
                 ServerError::Missing(format!("cannot find PostgreSQL in {dir}: {why}"))
             }),
-            Binaries::Major(major) => complete(versioned_bin(*major))
+            Programs::Major(major) => complete(versioned_bin(*major))
                 .or_else(|| elsewhere().into_iter().find(|found| found.major() == Some(*major)))
                 .ok_or_else(|| missing(&format!("PostgreSQL {major}"), &format!("postgresql-{major}"))),
-            Binaries::Newest => versioned()
+            Programs::Newest => versioned()
                 .into_iter()
                 .next()
                 .or_else(|| elsewhere().into_iter().next())
@@ -84,8 +72,10 @@ fn versioned() -> Vec<Installation> {
 
 /// The directory as an installation, if both programs are there.
 fn complete(bin: PathBuf) -> Option<Installation> {
-    let whole = bin.join("initdb").is_file() && bin.join("postgres").is_file();
-    whole.then(|| Installation { bin: bin.canonicalize().unwrap_or(bin) })
+    let is_whole = |bin: &Path| bin.join("initdb").is_file() && bin.join("postgres").is_file();
+    // A directory of links is not a second installation.
+    let real = bin.join("postgres").canonicalize().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
+    is_whole(&bin).then(|| Installation { bin: real.filter(|real| is_whole(real)).unwrap_or(bin) })
 }
 
 /// What `pg_config` and the search path know.
@@ -115,25 +105,25 @@ mod tests {
 
     #[test]
     fn a_missing_version_names_its_package() {
-        let error = Installation::find(&Binaries::Major(7)).unwrap_err().to_string();
+        let error = Installation::find(&Programs::Major(7)).unwrap_err().to_string();
         assert!(error.contains("PostgreSQL 7 is not installed") && error.contains("postgresql-7"), "{error}");
     }
 
     #[test]
     fn a_directory_without_programs_is_said_to_have_none() {
         let scratch = ScratchDir::create(None).unwrap();
-        let error = Installation::find(&Binaries::Dir(scratch.path().into())).unwrap_err().to_string();
+        let error = Installation::find(&Programs::Dir(scratch.path().into())).unwrap_err().to_string();
         assert!(error.contains("cannot find PostgreSQL in ") && error.contains("initdb"), "{error}");
     }
 
     #[test]
     fn a_directory_may_be_named_with_or_without_bin() {
-        let newest = Installation::find(&Binaries::Newest).unwrap();
+        let newest = Installation::find(&Programs::Newest).unwrap();
         let parent = newest.bin.parent().unwrap().to_path_buf();
         for dir in [parent, newest.bin.clone()] {
-            assert_eq!(Installation::find(&Binaries::Dir(dir)).unwrap(), newest);
+            assert_eq!(Installation::find(&Programs::Dir(dir)).unwrap(), newest);
         }
         let major = newest.major().unwrap();
-        assert_eq!(Installation::find(&Binaries::Major(major)).unwrap(), newest);
+        assert_eq!(Installation::find(&Programs::Major(major)).unwrap(), newest);
     }
 }

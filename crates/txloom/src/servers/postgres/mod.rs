@@ -26,14 +26,14 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use txloom_core::engine::Death;
 
-pub use install::{Binaries, Installation};
+pub use install::Installation;
 
 use self::pristine::Pristine;
 use super::log::{self, LogReader};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
-use super::{ServerError, ServerOptions, failed};
+use super::{Programs, ServerError, ServerOptions, failed};
 use crate::interrupt;
 
 /// The users that may run the server when we are root, best first.
@@ -58,11 +58,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("dynamic_shared_memory_type", "mmap"),
     // The kernel survives the server, so what was written is not lost by killing it.
     ("fsync", "off"),
-    // The log of changes is of no use once they are written; it must not fill the memory that it may lie in.
+    // A long hunt must not fill the disk, or the memory that stands for one, with its log of changes.
     ("max_wal_size", "256MB"),
     ("min_wal_size", "32MB"),
     ("autovacuum", "off"),
-    ("jit", "off"),
     ("deadlock_timeout", "1ms"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
@@ -72,6 +71,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("log_min_error_statement", "panic"),
     ("log_checkpoints", "off"),
 ];
+
+/// The settings that older servers do not know: since which major version, name, value.
+const NEWER_SETTINGS: &[(u32, &str, &str)] = &[(11, "jit", "off")];
 
 /// A running server that nobody else uses. Dropping it stops it and removes its directory.
 #[derive(Debug)]
@@ -90,7 +92,7 @@ pub struct PrivatePostgres {
 
 impl PrivatePostgres {
     /// Sweeps up after killed owners, then starts a server and waits until it accepts connections.
-    pub fn start(wanted: &Binaries, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
+    pub fn start(wanted: &Programs, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
         sweep();
         let installation = Installation::find(wanted)?;
         let user = ServerUser::needed(USERS);
@@ -147,8 +149,12 @@ impl PrivatePostgres {
         if self.crash.is_none() {
             let postmaster = self.process.id();
             let lines = self.log.new_lines().unwrap_or_default();
-            let how = lines.iter().find_map(|line| crash_in(line, postmaster));
-            self.crash = how.map(|how| Death { how: how.to_string(), log: log::last_lines(&self.log_path()) });
+            self.crash = lines.iter().enumerate().find_map(|(at, line)| {
+                let how = crash_in(line, postmaster)?.to_string();
+                // What led to the crash, and what it led to: every other backend has its last words.
+                let from = at.saturating_sub(log::REPORT_LINES / 3);
+                Some(Death { how, log: lines[from..].iter().take(log::REPORT_LINES).cloned().collect() })
+            });
         }
         self.crash.clone()
     }
@@ -257,8 +263,10 @@ fn launch(
     let program = installation.bin.join("postgres");
     let mut command = process::command(&program, user, scratch.path());
     command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
+    let major = major_version(&data_dir(scratch));
+    let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in SETTINGS.iter().copied().chain(extra) {
+    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(extra) {
         command.arg("-c").arg(OsString::from(format!("{name}={value}")));
     }
     let log = log_path(scratch);
@@ -268,6 +276,11 @@ fn launch(
         Ok((ServerProcess::spawn(command, &log)?, reader))
     };
     start().map_err(failed(format_args!("start {}", program.display())))
+}
+
+/// The version that made a data directory; 0 if it does not say.
+fn major_version(data: &Path) -> u32 {
+    fs::read_to_string(data.join("PG_VERSION")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The pid file holds the process number in its first line and the status in its eighth.
@@ -321,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_server_lives_in_its_directory_and_leaves_nothing() {
-        let mut server = PrivatePostgres::start(&Binaries::Newest, ServerOptions::default()).unwrap();
+        let mut server = PrivatePostgres::start(&Programs::Newest, ServerOptions::default()).unwrap();
         let (dir, pid) = (server.socket_dir().to_path_buf(), server.id() as i32);
         assert!(dir.join(".s.PGSQL.5432").exists());
         assert_eq!(server.died(), None);
@@ -352,7 +365,7 @@ mod tests {
     #[test]
     fn a_server_that_cannot_start_says_why() {
         let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())] };
-        let error = PrivatePostgres::start(&Binaries::Newest, options).unwrap_err().to_string();
+        let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }
 }

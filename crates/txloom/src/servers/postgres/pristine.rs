@@ -50,7 +50,7 @@ impl Pristine {
         let program = installation.bin.join("initdb");
         let mut initdb = command(&program, user, pristine.scratch.path());
         initdb.arg("-D").arg(pristine.data()).args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
-        let output = initdb.output().map_err(failed(format_args!("run {}", program.display())))?;
+        let output = initdb.output().map_err(|error| cannot_run(&program, user.is_some(), &error))?;
         if output.status.success() {
             return Ok(pristine);
         }
@@ -72,6 +72,16 @@ impl Pristine {
         restore(&self.data(), target, self.user.as_ref())
             .map_err(failed(format_args!("make {} a copy of the pristine data directory", target.display())))
     }
+}
+
+/// The error of a program that does not start.
+fn cannot_run(program: &Path, as_other_user: bool, error: &io::Error) -> ServerError {
+    let hint = if as_other_user && error.kind() == io::ErrorKind::PermissionDenied {
+        "; we are root, so it runs as another user, who must be able to read and execute it"
+    } else {
+        ""
+    };
+    ServerError::Failed(format!("cannot run {}: {error}{hint}", program.display()))
 }
 
 /// The time of modification of a copied file that nobody has written to: long ago.

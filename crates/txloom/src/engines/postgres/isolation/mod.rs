@@ -29,7 +29,7 @@ use self::connections::SpecConnections;
 use super::connection::{Connection, Login};
 use super::url::Address;
 use super::{explain, limited};
-use crate::servers::{Binaries, PrivatePostgres, ServerOptions};
+use crate::servers::{PrivatePostgres, Programs, ServerOptions};
 
 /// The database that tests run in; some of them name it.
 const DATABASE: &str = "isolation_regression";
@@ -59,10 +59,10 @@ pub struct IsolationHarness {
 
 impl IsolationHarness {
     /// Starts a server.
-    pub fn start(target: &str, binaries: &Binaries) -> Result<IsolationHarness, EngineError> {
+    pub fn start(target: &str, programs: &Programs) -> Result<IsolationHarness, EngineError> {
         let setting = |(name, value): (&str, &str)| (name.to_string(), value.to_string());
         let extra = [("deadlock_timeout", "1s"), ("log_lock_waits", "off")].map(setting).to_vec();
-        let server = PrivatePostgres::start(binaries, ServerOptions { extra });
+        let server = PrivatePostgres::start(programs, ServerOptions { extra });
         let server = server.map_err(|error| error.for_target(target))?;
         Ok(IsolationHarness { target: target.to_string(), server })
     }

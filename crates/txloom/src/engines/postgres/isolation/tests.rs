@@ -18,7 +18,7 @@ fn run(name: &str, text: &str, step_limit: Duration) -> (Flow, String) {
     let mut harness = HARNESS.lock().unwrap_or_else(PoisonError::into_inner);
     let harness = harness.get_or_insert_with(|| {
         sweep_up_after_us();
-        IsolationHarness::start("postgres", &Binaries::Newest).unwrap()
+        IsolationHarness::start("postgres", &Programs::Newest).unwrap()
     });
     let spec = spec::parse(text).unwrap_or_else(|error| panic!("{name}:{error}"));
     let mut bytes = Vec::new();

@@ -32,6 +32,7 @@ impl Foreign {
         let server = private(&[("hba_file", hba.to_str().unwrap()), ("deadlock_timeout", "50ms")]);
         let admin = Connection::open(&login(server.socket_dir())).unwrap();
         let mut foreign = Foreign { server, admin };
+        foreign.ask("SET password_encryption = 'scram-sha-256'");
         foreign.ask("CREATE ROLE owner LOGIN CREATEDB PASSWORD 'it''s @ secret/'");
         foreign.ask("CREATE ROLE poor LOGIN PASSWORD 'secret'");
         foreign.ask("CREATE ROLE plain_user LOGIN CREATEDB PASSWORD 'secret'");

@@ -18,15 +18,17 @@ use txloom_core::level::LevelName;
 use txloom_core::outcome::{Outcome, StatementResult};
 
 use super::PostgresEngine;
-use crate::servers::{Binaries, PrivatePostgres, ServerOptions, testing};
+use crate::servers::{PrivatePostgres, Programs, ServerOptions, testing};
 
 /// How long anything in a test may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A server of the test's own, with extra settings.
+/// A server of the test's own, with extra settings. The variable `TXLOOM_TEST_POSTGRES` names the directory of another
+/// PostgreSQL than the newest one that is installed.
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivatePostgres::start(&Binaries::Newest, ServerOptions { extra }).unwrap()
+    let programs = std::env::var_os("TXLOOM_TEST_POSTGRES").map_or(Programs::Newest, |dir| Programs::Dir(dir.into()));
+    PrivatePostgres::start(&programs, ServerOptions { extra }).unwrap()
 }
 
 /// The engine that tests share.
@@ -88,6 +90,14 @@ fn ok(session: &mut Box<dyn Session>, sql: &str) -> Outcome {
     let outcome = session.execute(sql).unwrap();
     assert_eq!(outcome.error, None, "{sql}");
     outcome
+}
+
+/// Asks until the query returns no rows.
+fn await_no_rows(engine: &mut PostgresEngine, query: &str) {
+    let deadline = Instant::now() + LIMIT;
+    while !engine.probe(query).unwrap().rows().unwrap().rows.is_empty() {
+        assert!(Instant::now() < deadline, "{query}");
+    }
 }
 
 /// The first cell of a result.
