@@ -64,10 +64,8 @@ impl ScratchDir {
     /// The same, in memory if there is room: a server that makes and removes many small tables is three times as fast
     /// there, and what is thrown away need not reach a disk. (Memory survives the server, so it can be killed.)
     pub fn create_in_memory(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
-        match memory_dir().filter(|_| has_room()) {
-            Some(base) => ScratchDir::create_in(&base, user),
-            None => ScratchDir::create(user),
-        }
+        let in_memory = memory_dir().filter(|_| has_room()).and_then(|base| ScratchDir::create_in(&base, user).ok());
+        in_memory.map_or_else(|| ScratchDir::create(user), Ok)
     }
 
     fn create_in(base: &Path, user: Option<&ServerUser>) -> io::Result<ScratchDir> {
