@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
+use super::convert::ConvertArgs;
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
 
@@ -51,6 +52,8 @@ pub enum Command {
     /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
     #[command(after_help = LEVELS_EXAMPLES)]
     Levels(LevelsArgs),
+    /// Write a case in another format: for PostgreSQL's or MariaDB's test runners, or for a bug tracker
+    Convert(ConvertArgs),
     /// Tell which databases can be started here, and which package brings the others
     Doctor(DoctorArgs),
 }
@@ -66,7 +69,7 @@ pub struct HuntArgs {
 /// The flags of `run`.
 #[derive(Debug, Default, clap::Args)]
 pub struct RunArgs {
-    /// Case files; directories stand for all *.sql files in them; - is the standard input
+    /// Case files (also *.spec and DT² text); directories stand for all *.sql files in them; - is the standard input
     #[arg(value_name = "CASE")]
     pub cases: Vec<PathBuf>,
     /// Where to run them: one target or several [default: sqlite]
@@ -92,7 +95,7 @@ pub struct RunArgs {
     pub quiet: bool,
     /// The form of the report
     #[arg(long, default_value = "text")]
-    pub format: Format,
+    pub format: RunFormat,
     /// Write the report to FILE instead of the standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -161,6 +164,18 @@ pub enum TableFormat {
     Markdown,
     /// For programs; versioned
     Json,
+}
+
+/// The form of what `run` reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum RunFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; versioned
+    Json,
+    /// For PostgreSQL isolation tests (*.spec): the transcript of PostgreSQL's own runner
+    Isolationtester,
 }
 
 /// What to do when the next step's session waits.

@@ -9,7 +9,7 @@
 //! * [`streams`]: where output goes: widths, colours, closed pipes
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
-//! * [`run`], [`hunt`], [`levels`], [`doctor`]: the commands
+//! * [`run`], [`hunt`], [`levels`], [`convert`], [`doctor`]: the commands; [`isolation`]: a form of `run` of its own
 //! * [`signals`]: what Ctrl-C does
 //!
 //! Only this layer prints. A command returns its [`Exit`], or a [`Failure`] that says what to do.
@@ -21,6 +21,8 @@ pub mod failure;
 pub mod signals;
 pub mod cases;
 pub mod run;
+pub mod isolation;
+pub mod convert;
 pub mod hunt;
 pub mod doctor;
 pub mod levels;

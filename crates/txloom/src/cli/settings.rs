@@ -7,7 +7,7 @@ use txloom_core::level::{KNOWN_LEVELS, LevelName};
 use txloom_core::schedule::Policy;
 use txloom_core::suggest::hint;
 
-use super::args::{Format, PolicyName, RunArgs};
+use super::args::{Format, PolicyName, RunArgs, RunFormat};
 use super::failure::Failure;
 use crate::engines::Target;
 use crate::execute::ExecuteOptions;
@@ -76,7 +76,11 @@ impl RunSettings {
             },
             statement_limit: parse_duration(&args.statement_limit)?,
             quiet: args.quiet,
-            format: args.format,
+            format: match args.format {
+                RunFormat::Json => Format::Json,
+                // Transcripts are no reports: whoever prints them asks for no form of report.
+                RunFormat::Text | RunFormat::Isolationtester => Format::Text,
+            },
             out: args.out.clone(),
         };
         settings.check()?;

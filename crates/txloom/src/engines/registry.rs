@@ -126,8 +126,6 @@ fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
 
-// STAND-INS, until PostgreSQL is merged: each body below becomes the call in its comment.
-
 #[cfg(feature = "postgres")]
 fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {

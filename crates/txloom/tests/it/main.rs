@@ -6,6 +6,7 @@
 //! * `bugs`: the corpus of bugs still does what its files say
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
@@ -18,6 +19,7 @@ mod guarantees;
 mod bugs;
 mod executor;
 mod commands;
+mod formats;
 mod bad_input;
 mod killed;
 mod documents;

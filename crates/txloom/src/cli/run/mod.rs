@@ -6,7 +6,7 @@ mod record;
 use txloom_core::engine::Engine;
 use txloom_core::oracle::Runner;
 
-use super::args::{Format, RunArgs};
+use super::args::{Format, RunArgs, RunFormat};
 use super::cases::{self, LoadedCase};
 use super::failure::Failure;
 use super::settings::RunSettings;
@@ -22,6 +22,9 @@ pub(crate) use execute::{Execution, execute};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    if args.format == RunFormat::Isolationtester {
+        return super::isolation::run(args, streams);
+    }
     let settings = RunSettings::new(args)?;
     let cases = cases::load(&settings.cases, streams)?;
     if settings.record {

@@ -29,6 +29,7 @@ mod reset;
 mod snapshot;
 mod borrowed;
 mod engine;
+pub mod isolation;
 
 #[cfg(test)]
 mod tests;

@@ -58,8 +58,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("dynamic_shared_memory_type", "mmap"),
     // The kernel survives the server, so what was written is not lost by killing it.
     ("fsync", "off"),
-    // A long hunt must not fill the disk with its log of changes.
+    // A long hunt must not fill the disk, or the memory that stands for one, with its log of changes.
     ("max_wal_size", "256MB"),
+    ("min_wal_size", "32MB"),
     ("autovacuum", "off"),
     ("deadlock_timeout", "1ms"),
     ("timezone", "UTC"),
@@ -96,7 +97,8 @@ impl PrivatePostgres {
         let installation = Installation::find(wanted)?;
         let user = ServerUser::needed(USERS);
         let pristine = Pristine::of(&installation, user.as_ref())?;
-        let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory for PostgreSQL"))?;
+        let scratch = ScratchDir::create_in_memory(user.as_ref());
+        let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         pristine.restore_to(&data_dir(&scratch))?;
         let (process, log) = launch(&installation, &options, user.as_ref(), &scratch)?;
         let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash: None, scratch };

@@ -44,7 +44,8 @@ impl Pristine {
     }
 
     fn make(installation: &Installation, user: Option<&ServerUser>) -> Result<Pristine, ServerError> {
-        let scratch = ScratchDir::create(user).map_err(failed("make a scratch directory for PostgreSQL"))?;
+        let scratch = ScratchDir::create_in_memory(user);
+        let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         let pristine = Pristine { installation: installation.clone(), user: user.cloned(), scratch };
         let program = installation.bin.join("initdb");
         let mut initdb = command(&program, user, pristine.scratch.path());
