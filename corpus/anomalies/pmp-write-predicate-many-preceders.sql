@@ -7,11 +7,13 @@
 /*init*/ INSERT INTO test VALUES (2, 20);
 /*a*/ BEGIN;
 /*b*/ BEGIN;
-/*a*/ UPDATE test SET value = value + 10;
 /*b*/ SELECT id, value FROM test WHERE value = 20;
 -- > [anomaly] rows (2, 20)
+/*a*/ UPDATE test SET value = value + 10;
+-- > [anomaly] affected 2
 /*b*/ DELETE FROM test WHERE value = 20;
 -- > [anomaly] ok
 /*a*/ COMMIT;
+-- > [anomaly] ok
 /*b*/ SELECT id, value FROM test;
 /*b*/ COMMIT;

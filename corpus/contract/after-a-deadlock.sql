@@ -11,12 +11,13 @@
 /*b*/ UPDATE t SET v = 22 WHERE id = 2;
 /*a*/ UPDATE t SET v = 21 WHERE id = 2;
 /*b*/ UPDATE t SET v = 12 WHERE id = 1;
--- > [postgres, model] error deadlock
--- > [postgres, model] resumes a
+-- > [postgres, model, mariadb, mysql] error deadlock
+-- > [postgres, model, mariadb, mysql] resumes a
 /*b*/ UPDATE t SET v = 33 WHERE id = 3;
 -- > [postgres] error transaction-aborted
--- > [model] affected 1
+-- > [model, mariadb, mysql] affected 1
 /*b*/ ROLLBACK;
 /*a*/ COMMIT;
 -- @final [postgres] t (1, 11) (2, 21) (3, 30)
--- @final [model] t (1, 11) (2, 21) (3, 33)
+-- @final [model, mariadb>=10.6, mysql>=8] t (1, 11) (2, 21) (3, 33)
+-- @final [mariadb<10.6, mysql<8] t (1, 11) (2, 21) (3, 30)

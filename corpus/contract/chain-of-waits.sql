@@ -10,7 +10,7 @@
 -- > [sqlite] blocked
 -- > affected 1
 /*b*/ UPDATE t SET v = v + 1 WHERE id = 1;
--- > [postgres, model] blocked
+-- > [postgres, model, mariadb, mysql] blocked
 -- > affected 1
 /*c*/ UPDATE t SET v = v + 3 WHERE id = 2;
 -- > blocked

@@ -13,9 +13,9 @@
 /*a*/ UPDATE t SET v = 1 WHERE id = 2;
 /*b*/ UPDATE t SET v = 2 WHERE id = 3;
 /*c*/ UPDATE t SET v = 3 WHERE id = 1;
--- > [postgres, model] error deadlock
--- > [postgres, model] resumes b
+-- > [postgres, model, mariadb, mysql] error deadlock
+-- > [postgres, model, mariadb, mysql] resumes b
 /*b*/ COMMIT;
--- > [postgres, model] resumes a
+-- > [postgres, model, mariadb, mysql] resumes a
 /*a*/ COMMIT;
 /*c*/ COMMIT;

@@ -9,11 +9,11 @@
 /*b*/ UPDATE t SET v = 22 WHERE id = 2;
 -- > [sqlite] blocked
 /*a*/ UPDATE t SET v = 21 WHERE id = 2;
--- > [postgres, model] blocked
+-- > [postgres, model, mariadb, mysql] blocked
 -- > affected 1
 /*b*/ UPDATE t SET v = 12 WHERE id = 1;
--- > [postgres, model] error deadlock
--- > [postgres, model] resumes a
+-- > [postgres, model, mariadb, mysql] error deadlock
+-- > [postgres, model, mariadb, mysql] resumes a
 -- > [sqlite] affected 1
 /*a*/ COMMIT;
 -- > ok

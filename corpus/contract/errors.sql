@@ -22,10 +22,11 @@
 -- > error unknown-object
 /*a*/ SELECT 1 / 0;
 -- > [postgres] error division-by-zero
--- > [sqlite, model] rows (NULL)
+-- > [sqlite, model, mariadb, mysql] rows (NULL)
 /*a*/ SELECT CAST('x' AS INTEGER);
 -- > [postgres] error conversion
--- > [sqlite, model] rows (0)
+-- > [mysql] error syntax
+-- > [sqlite, model, mariadb] rows (0)
 /*a*/ SELECT id, parent, amount FROM child;
 -- > rows (1, 1, 5)
 -- @final parent (1)

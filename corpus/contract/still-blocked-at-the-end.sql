@@ -9,4 +9,5 @@
 -- > cancelled
 /*b*/ SELECT v FROM t WHERE id = 1;
 -- > rows (10)
+-- > [mariadb read uncommitted, mysql read uncommitted] rows (11)
 -- @final t (1, 10)

@@ -10,6 +10,7 @@
 -- > affected 1
 /*c*/ SELECT v FROM t WHERE id = 1;
 -- > rows (10)
+-- > [mariadb read uncommitted, mysql read uncommitted] rows (11)
 /*a*/ ROLLBACK;
 -- > resumes b
 /*c*/ SELECT v FROM t WHERE id = 1;

@@ -143,6 +143,9 @@ pub struct EngineInfo {
     pub family: &'static str,
     /// The version, as the server tells it.
     pub version: Version,
+    /// Settings that decide what its levels are worth, as `name=value`: those that the table of
+    /// [guarantees](crate::level::guarantees) asks for.
+    pub settings: Vec<String>,
     /// The language that its statements are written in.
     pub dialect: &'static dyn Dialect,
     /// The isolation levels that sessions may ask for, weakest first, by the engine's own names.

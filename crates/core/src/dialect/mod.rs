@@ -4,8 +4,11 @@
 //! asks the dialect, and never which dialect it is. A dialect of somebody else's engine is one more implementation.
 
 mod normalize;
+mod mysql;
 
 use std::fmt;
+
+pub use mysql::MySql;
 
 use crate::outcome::StatementResult;
 use crate::sql::StatementKind;

@@ -33,7 +33,7 @@ pub(super) fn postgres(type_name: &str, bytes: &[u8]) -> Value {
 }
 
 /// A number; `NaN` and `Infinity` stay text.
-fn number_or_text(bytes: &[u8]) -> Value {
+pub(super) fn number_or_text(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes).ok().and_then(Number::parse) {
         Some(number) => Value::Number(number),
         None => text(bytes),
@@ -41,7 +41,7 @@ fn number_or_text(bytes: &[u8]) -> Value {
 }
 
 /// Text; bytes that are not UTF-8 stay bytes.
-fn text(bytes: &[u8]) -> Value {
+pub(super) fn text(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::Text(text.to_string()),
         Err(_) => Value::Bytes(bytes.to_vec()),

@@ -1,4 +1,5 @@
-//! What engines' level names are worth: engine, version, name → the anomalies that cannot happen.
+//! What engines' level names are worth: engine, version, settings, name → the anomalies that cannot
+//! happen.
 //!
 //! Every row is backed by runs of `corpus/anomalies/`: a test fails when a run and this table disagree, in either
 //! direction. Oracles ask for guarantees, never for names.
@@ -15,6 +16,9 @@ pub struct Guarantee {
     pub engine: &'static str,
     /// The bounds on its version; empty for all versions.
     pub versions: &'static [Bound],
+    /// The settings that it must have ([`EngineInfo::settings`]); rows that ask for more stand before those that ask for
+    /// less.
+    pub settings: &'static [&'static str],
     /// The level, by the engine's own name.
     pub level: &'static str,
     /// The anomalies that can happen; all others of [`anomaly::ALL`] cannot.
@@ -27,6 +31,28 @@ const READ_COMMITTED_ALLOWS: &[&str] =
 /// What snapshot isolation leaves open.
 const SNAPSHOT_ALLOWS: &[&str] = &["G2-item", "G2-read-only", "G2"];
 
+/// What InnoDB's repeatable read leaves open: plain reads come from a snapshot, but writes and locking reads act on what is
+/// there now, seen or not.
+const INNODB_REPEATABLE_READ_ALLOWS: &[&str] = &["PMP-write", "P4", "G-single-write", "G2-item", "G2-read-only", "G2"];
+/// What dirty reads leave open: everything but dirty writes.
+const READ_UNCOMMITTED_ALLOWS: &[&str] = &[
+    "G1a",
+    "G1b",
+    "G1c",
+    "A1",
+    "OTV",
+    "A2",
+    "A3",
+    "PMP",
+    "PMP-write",
+    "P4",
+    "G-single",
+    "G-single-write",
+    "G2-item",
+    "G2-read-only",
+    "G2",
+];
+
 /// The table.
 pub const TABLE: &[Guarantee] = &[
     row("sqlite", "serializable", &[]),
@@ -38,10 +64,20 @@ pub const TABLE: &[Guarantee] = &[
     row("postgres", "read committed", READ_COMMITTED_ALLOWS),
     row("postgres", "repeatable read", SNAPSHOT_ALLOWS),
     row("postgres", "serializable", &[]),
+    row("mariadb", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
+    row("mariadb", "read committed", READ_COMMITTED_ALLOWS),
+    // The usual setting since 11.6.2: a write of a row that changed after the snapshot is refused.
+    Guarantee { settings: &["innodb_snapshot_isolation=ON"], ..row("mariadb", "repeatable read", SNAPSHOT_ALLOWS) },
+    row("mariadb", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
+    row("mariadb", "serializable", &[]),
+    row("mysql", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
+    row("mysql", "read committed", READ_COMMITTED_ALLOWS),
+    row("mysql", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
+    row("mysql", "serializable", &[]),
 ];
 
 const fn row(engine: &'static str, level: &'static str, allows: &'static [&'static str]) -> Guarantee {
-    Guarantee { engine, versions: &[], level, allows }
+    Guarantee { engine, versions: &[], settings: &[], level, allows }
 }
 
 impl Guarantee {
@@ -62,6 +98,7 @@ pub fn of(engine: &EngineInfo, level: &LevelName) -> Option<&'static Guarantee> 
         row.engine == engine.family
             && row.level == level.as_str()
             && row.versions.iter().all(|bound| bound.holds(&engine.version))
+            && row.settings.iter().all(|setting| engine.settings.iter().any(|other| other == setting))
     })
 }
 
@@ -81,6 +118,10 @@ mod tests {
 
     #[test]
     fn stronger_levels_allow_no_more() {
-        assert!(SNAPSHOT_ALLOWS.iter().all(|id| READ_COMMITTED_ALLOWS.contains(id)));
+        let by_strength =
+            [SNAPSHOT_ALLOWS, INNODB_REPEATABLE_READ_ALLOWS, READ_COMMITTED_ALLOWS, READ_UNCOMMITTED_ALLOWS];
+        for pair in by_strength.windows(2) {
+            assert!(pair[0].iter().all(|id| pair[1].contains(id)), "{pair:?}");
+        }
     }
 }

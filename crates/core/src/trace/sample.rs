@@ -21,6 +21,7 @@ pub(crate) fn engine() -> EngineInfo {
         target: "toy".to_string(),
         family: "toy",
         version: Version::parse("1.0"),
+        settings: Vec::new(),
         dialect: &Postgres,
         levels: vec![level.clone()],
         default_level: level,

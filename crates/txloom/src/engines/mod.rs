@@ -19,6 +19,8 @@ pub mod sqlite;
 pub mod model;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "mysql")]
+pub mod mysql;
 
 pub use registry::{FAMILIES, Family};
 pub use target::{Place, Target, TargetError};

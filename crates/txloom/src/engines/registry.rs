@@ -2,14 +2,19 @@
 
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 
+#[cfg(feature = "mysql")]
+use super::mysql::MySqlEngine;
+#[cfg(feature = "postgres")]
+use super::postgres::PostgresEngine;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::target::Place;
 use super::target::Target;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use crate::servers::ServerOptions;
+#[cfg(feature = "mysql")]
+use crate::servers::mysql::{self, PrivateMySql, Product};
 #[cfg(feature = "postgres")]
-use super::{postgres::PostgresEngine, target::Place};
-#[cfg(feature = "postgres")]
-use crate::servers::{
-    ServerOptions,
-    postgres::{Installation, PrivatePostgres},
-};
+use crate::servers::postgres::{Installation, PrivatePostgres};
 
 /// A family of targets: one database system, in all the forms in which it can be asked for.
 #[derive(Debug)]
@@ -109,6 +114,38 @@ pub static FAMILIES: &[Family] = &[
         installed: installed_postgres,
         open: open_postgres,
     },
+    #[cfg(feature = "mysql")]
+    Family {
+        name: "mariadb",
+        forms: &[
+            Form { written: "mariadb", what: "a private, throw-away server of the installed MariaDB" },
+            Form { written: "mariadb:10.11", what: "the same, if it has that version" },
+            Form { written: "mariadb@DIR", what: "the same, from the programs in DIR/bin" },
+        ],
+        url_schemes: &[],
+        source: Source::Package(Product::MariaDb.package()),
+        has_planted_bugs: false,
+        installed: || installed_mysql(Product::MariaDb),
+        open: |target| open_mysql(Product::MariaDb, target),
+    },
+    #[cfg(feature = "mysql")]
+    Family {
+        name: "mysql",
+        forms: &[
+            Form { written: "mysql", what: "a private, throw-away server of the installed MySQL" },
+            Form { written: "mysql:9", what: "the same, if it has that version" },
+            Form { written: "mysql@DIR", what: "the same, from the programs in DIR/bin" },
+            Form {
+                written: "mysql://USER@HOST",
+                what: "a running MySQL or MariaDB; only databases txloom_* are touched",
+            },
+        ],
+        url_schemes: &["mysql", "mariadb"],
+        source: Source::Package(Product::MySql.package()),
+        has_planted_bugs: false,
+        installed: || installed_mysql(Product::MySql),
+        open: |target| open_mysql(Product::MySql, target),
+    },
 ];
 
 #[cfg(feature = "sqlite")]
@@ -151,7 +188,29 @@ fn installed_postgres() -> Vec<Installed> {
     Installation::all().iter().map(installed).collect()
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(feature = "mysql")]
+fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    let engine = match &target.place {
+        Place::Running(url) => MySqlEngine::connect(target.name(), url)?,
+        Place::BuiltIn => return Err(not_built_in(target)),
+        Place::Private(programs) => {
+            let server = PrivateMySql::start(product, programs, ServerOptions::default());
+            MySqlEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
+        }
+    };
+    Ok(Box::new(engine))
+}
+
+#[cfg(feature = "mysql")]
+fn installed_mysql(product: Product) -> Vec<Installed> {
+    let installed = |found: &mysql::Installation| {
+        let version = found.version.numbers.iter().take(2).map(u32::to_string).collect::<Vec<_>>().join(".");
+        Installed { target: format!("{}:{version}", product.family()), place: found.server.display().to_string() }
+    };
+    mysql::Installation::all(product).iter().map(installed).collect()
+}
+
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 fn not_built_in(target: &Target) -> EngineError {
     EngineError::new(target.name(), EngineErrorKind::Unsupported("a built-in form".to_string()))
 }

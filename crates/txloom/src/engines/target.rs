@@ -142,7 +142,7 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
     }
     let place = match (family.has_programs(), rest.split_at_checked(1)) {
         (false, _) => Place::BuiltIn,
-        (true, Some((":", version))) => Place::Private(Programs::Major(parse_major(name, version)?)),
+        (true, Some((":", version))) => Place::Private(Programs::Version(parse_version(name, version)?)),
         (true, Some(("@", ""))) => return Err(format!("name the directory that holds bin/, as in {name}@/opt/{name}")),
         (true, Some((_, dir))) => Place::Private(Programs::Dir(PathBuf::from(dir))),
         (true, None) => Place::Private(Programs::Newest),
@@ -150,9 +150,10 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
     Ok((family, place))
 }
 
-fn parse_major(name: &str, version: &str) -> Result<u32, String> {
-    version.parse().map_err(|_| {
-        format!("`{version}` is not a major version; write a number, as in {name}:15, or a directory, as in {name}@DIR")
+/// `15`, `10.11`: the numbers that the version of a server must begin with.
+fn parse_version(name: &str, version: &str) -> Result<Vec<u32>, String> {
+    version.split('.').map(str::parse).collect::<Result<_, _>>().map_err(|_| {
+        format!("`{version}` is not a version; write its numbers, as in {name}:15, or a directory, as in {name}@DIR")
     })
 }
 
@@ -199,9 +200,12 @@ mod tests {
         check("model", "model", Place::BuiltIn, &[]);
         check("model+lost-update", "model", Place::BuiltIn, &["lost-update"]);
         check("postgres", "postgres", private(Programs::Newest), &[]);
-        check("postgres:15", "postgres", private(Programs::Major(15)), &[]);
+        check("postgres:15", "postgres", private(Programs::Version(vec![15])), &[]);
         check("postgres@/opt/pg", "postgres", private(Programs::Dir("/opt/pg".into())), &[]);
         check("postgres@/opt/c++/pg", "postgres", private(Programs::Dir("/opt/c++/pg".into())), &[]);
+        check("mariadb:10.11", "mariadb", private(Programs::Version(vec![10, 11])), &[]);
+        check("mysql@/opt/mysql", "mysql", private(Programs::Dir("/opt/mysql".into())), &[]);
+        check("mysql://u@h", "mysql", Place::Running("mysql://u@h".into()), &[]);
         for url in ["postgres://u@h/d", "postgresql://h:5433/d?x=1", "postgres://u:p+q@h"] {
             check(url, "postgres", Place::Running(url.to_string()), &[]);
         }
@@ -216,7 +220,7 @@ mod tests {
         check_error("model+", &["no planted bug ``"]);
         check_error("sqlite+lost-update", &["no bugs can be planted in sqlite, only in: model"]);
         check_error("sqlite:3", &["built in", "write `sqlite`"]);
-        check_error("postgres:new", &["`new` is not a major version", "postgres:15"]);
+        check_error("postgres:new", &["`new` is not a version", "postgres:15"]);
         check_error("postgres@", &["postgres@/opt/postgres"]);
         check_error("postgrs://h", &["did you mean postgres?", "postgres://, postgresql://"]);
     }

@@ -29,6 +29,7 @@ pub(crate) fn engine(target: &str, version: &str) -> EngineInfo {
         target: target.to_string(),
         family: "postgres",
         version: Version::parse(version),
+        settings: Vec::new(),
         dialect: &dialect::Postgres,
         levels: levels.iter().map(|level| LevelName::custom(level)).collect(),
         default_level: LevelName::custom(levels[0]),

@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
-//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`].
+//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`]; [`pristine`] (data directories
+//! that are made once and copied), [`mysql`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
@@ -30,9 +31,12 @@ pub mod user;
 pub mod process;
 pub mod log;
 pub mod postgres;
+mod pristine;
+pub mod mysql;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use mysql::PrivateMySql;
 pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};
 
@@ -46,8 +50,8 @@ pub enum Programs {
     /// The newest that are installed.
     #[default]
     Newest,
-    /// Those of this major version.
-    Major(u32),
+    /// Those whose version begins with these numbers: `[15]`, `[10, 11]`.
+    Version(Vec<u32>),
     /// Those in this directory, or in its `bin`.
     Dir(PathBuf),
 }

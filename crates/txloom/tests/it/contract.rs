@@ -26,3 +26,8 @@ fn model() {
 fn postgres() {
     check("postgres");
 }
+
+#[test]
+fn mariadb() {
+    check("mariadb");
+}

@@ -46,6 +46,30 @@ fn postgres() {
     check("postgres");
 }
 
+#[test]
+fn mariadb() {
+    check("mariadb");
+}
+
+/// What is published for InnoDB: READ UNCOMMITTED prevents only G0, READ COMMITTED G0 to OTV; REPEATABLE READ prevents PMP
+/// and G-single for reads only, and allows the lost update; SERIALIZABLE prevents all.
+#[test]
+fn the_table_says_what_is_published_of_innodb() {
+    for engine in ["mariadb", "mysql"] {
+        let prevented = |level: &str| -> Vec<&str> {
+            let is_usual =
+                |row: &&guarantees::Guarantee| row.engine == engine && row.level == level && row.settings.is_empty();
+            let row = guarantees::TABLE.iter().find(is_usual).unwrap_or_else(|| panic!("no row for {engine} {level}"));
+            anomaly::ALL.iter().filter(|anomaly| row.prevents(anomaly)).map(|anomaly| anomaly.id).collect()
+        };
+        assert_eq!(prevented("read uncommitted"), ["G0"]);
+        assert_eq!(prevented("read committed"), ["G0", "G1a", "G1b", "G1c", "A1", "OTV"]);
+        let reads = ["G0", "G1a", "G1b", "G1c", "A1", "OTV", "A2", "A3", "PMP", "G-single"];
+        assert_eq!(prevented("repeatable read"), reads);
+        assert_eq!(prevented("serializable").len(), anomaly::ALL.len());
+    }
+}
+
 /// What is published for PostgreSQL, said here once more and independently of the table: READ COMMITTED prevents G0 to
 /// OTV, REPEATABLE READ all but write skew and its relatives, SERIALIZABLE all. `model` has the same three levels.
 #[test]

@@ -90,6 +90,7 @@ impl ModelEngine {
             target: target.to_string(),
             family: "model",
             version: Version::parse(env!("CARGO_PKG_VERSION")),
+            settings: Vec::new(),
             dialect: &Sqlite,
             default_level: levels[0].clone(),
             levels: levels.to_vec(),

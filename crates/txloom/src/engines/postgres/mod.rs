@@ -172,6 +172,7 @@ impl PostgresEngine {
                 target: target.to_string(),
                 family: "postgres",
                 version,
+                settings: Vec::new(),
                 dialect: &dialect::Postgres,
                 levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
                 default_level: LevelName::custom("read committed"),

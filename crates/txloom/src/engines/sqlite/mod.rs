@@ -72,6 +72,7 @@ impl SqliteEngine {
             target: target.to_string(),
             family: "sqlite",
             version: Version::parse(rusqlite::version()),
+            settings: Vec::new(),
             dialect: &Sqlite,
             levels: vec![level.clone()],
             default_level: level,

@@ -25,9 +25,14 @@ impl Installation {
                 let (dir, why) = (dir.display(), "neither it nor its bin/ holds the programs `initdb` and `postgres`");
                 ServerError::Missing(format!("cannot find PostgreSQL in {dir}: {why}"))
             }),
-            Programs::Major(major) => complete(versioned_bin(*major))
-                .or_else(|| elsewhere().into_iter().find(|found| found.major() == Some(*major)))
-                .ok_or_else(|| missing(&format!("PostgreSQL {major}"), &format!("postgresql-{major}"))),
+            Programs::Version(numbers) => {
+                let matches = |found: &Installation| found.version().is_some_and(|v| v.numbers.starts_with(numbers));
+                Installation::all().into_iter().find(matches).ok_or_else(|| {
+                    let version = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+                    let major = numbers.first().copied().unwrap_or_default();
+                    missing(&format!("PostgreSQL {version}"), &format!("postgresql-{major}"))
+                })
+            }
             Programs::Newest => versioned()
                 .into_iter()
                 .next()
@@ -51,10 +56,6 @@ impl Installation {
     pub fn version(&self) -> Option<Version> {
         let text = output(Command::new(self.bin.join("postgres")).arg("--version"))?;
         Some(Version::parse(text.trim()))
-    }
-
-    fn major(&self) -> Option<u32> {
-        self.version()?.numbers.first().copied()
     }
 }
 
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_missing_version_names_its_package() {
-        let error = Installation::find(&Programs::Major(7)).unwrap_err().to_string();
+        let error = Installation::find(&Programs::Version(vec![7])).unwrap_err().to_string();
         assert!(error.contains("PostgreSQL 7 is not installed") && error.contains("postgresql-7"), "{error}");
     }
 
@@ -123,7 +124,7 @@ mod tests {
         for dir in [parent, newest.bin.clone()] {
             assert_eq!(Installation::find(&Programs::Dir(dir)).unwrap(), newest);
         }
-        let major = newest.major().unwrap();
-        assert_eq!(Installation::find(&Programs::Major(major)).unwrap(), newest);
+        let major = newest.version().unwrap().numbers[0];
+        assert_eq!(Installation::find(&Programs::Version(vec![major])).unwrap(), newest);
     }
 }

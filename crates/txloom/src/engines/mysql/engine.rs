@@ -1,0 +1,130 @@
+//! The engine's side of the contract: what the executor asks for, in terms of the parts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use txloom_core::case::Event;
+use txloom_core::engine::{
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Holder, KnownWaits, Session, SessionId, SessionSpec,
+    State, Waits,
+};
+use txloom_core::outcome::Outcome;
+
+use super::connection::Connection;
+use super::session::MySqlSession;
+use super::waits::InFlight;
+use super::{Home, MySqlEngine, Opened, explain};
+
+/// How long a server that has lost its connections may take to be gone.
+const DYING_LIMIT: Duration = Duration::from_secs(5);
+
+/// What sessions need on servers that are not ours, where only they may be told: the executor ends waits, no clock does.
+const PATIENT: &str = "SET SESSION lock_wait_timeout = 31536000, innodb_lock_wait_timeout = 100000000";
+
+impl Engine for MySqlEngine {
+    fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
+        self.begin_case(setup)
+    }
+
+    fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {
+        if spec.node.is_some() {
+            return Err(self.unsupported("several nodes"));
+        }
+        let level = spec.level.as_ref().unwrap_or(&self.info.default_level);
+        self.info.require_level(level)?;
+        let target = &self.info.target;
+        let mut connection =
+            Connection::open(&self.login).map_err(|error| explain::unreachable(target, &self.login, &error))?;
+        let set_level = format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", level.as_str().to_uppercase());
+        let settings = if self.is_private() { set_level } else { format!("{PATIENT}; {set_level}") };
+        let outcome = connection.execute(&settings);
+        let outcome = outcome.map_err(|error| explain::not_understood(target, &settings, &error))?;
+        if let Some(error) = outcome.error {
+            return Err(explain::lost(target, &format!("open a session at {level}"), error));
+        }
+        let opened = Opened { connection: connection.id(), progress: Arc::default() };
+        let session = MySqlSession::new(connection, Arc::clone(&self.shared), Arc::clone(&opened.progress));
+        self.sessions.insert(spec.id, opened);
+        Ok(Box::new(session))
+    }
+
+    fn waits(&mut self, in_flight: &[SessionId]) -> Result<Waits, EngineError> {
+        let executing: Vec<InFlight> = in_flight
+            .iter()
+            .filter_map(|id| self.sessions.get(id))
+            .filter(|session| !session.progress.is_ending())
+            .map(|session| InFlight { thread: session.connection, statement: session.progress.begun() })
+            .collect();
+        let shared = Arc::clone(&self.shared);
+        match self.watch.ask(&shared.monitor, &executing) {
+            Ok((edges, source)) => {
+                let edge = |(waiter, holders): (u32, Vec<Option<u32>>)| {
+                    let holders = holders.into_iter().map(|holder| self.holder(holder)).collect();
+                    Some((self.session_of(waiter)?, holders))
+                };
+                Ok(Waits { known: KnownWaits::Edges(edges.into_iter().filter_map(edge).collect()), source })
+            }
+            // A dead server keeps nobody waiting: the sessions will tell.
+            Err(_) if self.death().is_some() => Ok(Waits::none("")),
+            Err(error) => Err(explain::unanswered(&self.info.target, "ask who waits for whom", &error)),
+        }
+    }
+
+    fn snapshot(&mut self) -> Result<State, EngineError> {
+        self.read_tables()
+    }
+
+    fn probe(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        let target = self.info.target.clone();
+        self.control()?.execute(sql).map_err(|error| explain::not_understood(&target, sql, &error))
+    }
+
+    fn death(&mut self) -> Option<Death> {
+        let Home::Private(server) = &mut self.home else { return None };
+        if let Some(death) = server.died() {
+            return Some(death);
+        }
+        // A connection may be lost because a case killed it, or because the server is about to be gone.
+        if self.shared.monitor.is_silent() || self.shared.monitor.ask("DO 0").is_ok() {
+            return None;
+        }
+        server.ends_within(DYING_LIMIT);
+        server.died()
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), EngineError> {
+        match (event, &mut self.home) {
+            (Event::Kill, Home::Private(server)) => {
+                server.kill();
+                let restarted = server.restart();
+                self.disconnect();
+                restarted.map_err(|error| error.for_target(&self.info.target))?;
+                self.hold_purge()
+            }
+            _ => Err(self.unsupported(&format!("the event `@{event}`"))),
+        }
+    }
+}
+
+impl MySqlEngine {
+    fn unsupported(&self, what: &str) -> EngineError {
+        EngineError::new(&self.info.target, EngineErrorKind::Unsupported(what.to_string()))
+    }
+
+    fn session_of(&self, connection: u32) -> Option<SessionId> {
+        self.sessions.iter().find(|(_, opened)| opened.connection == connection).map(|(id, _)| *id)
+    }
+
+    fn holder(&self, connection: Option<u32>) -> Holder {
+        match connection {
+            None => Holder::Outside("a transaction without a connection".to_string()),
+            Some(connection) => self
+                .session_of(connection)
+                .map_or_else(|| Holder::Outside(format!("connection {connection}")), Holder::Session),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A blocking byte stream to a server, over a Unix or a TCP socket.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp {
+        /// A name or an address.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => path.display().fmt(f),
+            Address::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Address::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+/// A connected socket.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Connects, within the time limit.
+    pub(super) fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
+        match address {
+            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
+            Address::Tcp { host, port } => {
+                let deadline = Instant::now() + limit;
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for candidate in (host.as_str(), *port).to_socket_addrs()? {
+                    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+                    match TcpStream::connect_timeout(&candidate, left) {
+                        // Small messages go out at once: every step is a round trip.
+                        Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    /// How long one read or write may take; for ever without a limit.
+    pub(super) fn set_limit(&self, limit: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
+            Stream::Tcp(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
+        }
+    }
+
+    /// A second handle to the same socket, with which another thread can [end](Stream::end) it.
+    pub(super) fn second_handle(&self) -> io::Result<Stream> {
+        match self {
+            Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
+            Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
+        }
+    }
+
+    /// Ends the connection at once: whoever is reading from it reads its end.
+    pub(super) fn end(&self) {
+        // A connection that is gone already needs no end.
+        let _ = match self {
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// Whether what is sent can be read by nobody but the server: a socket of this machine.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self, Stream::Unix(_))
+    }
+}
+
+/// Whether a read ended because of its time limit: the system calls that by two names.
+pub(super) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! A private MariaDB or MySQL server: its own data directory, reachable only through a socket in its scratch directory.
+//!
+//! The server is made *quiet*, so that a run depends on nothing but its case:
+//!
+//! * `innodb_stats_auto_recalc = 0`: no background thread recalculates statistics in the middle of a case, upon which the
+//!   optimizer would choose another index and lock other rows;
+//! * `event_scheduler = OFF`, no binary log, no buffer pool that is dumped and loaded;
+//! * lock waits last for ever (a year): the executor cancels what waits in vain, no clock does;
+//! * character set and time zone are the same on every machine. `sql_mode` is the server's default.
+//!
+//! Purge is the engine's business: it drains it before a case and holds it off during it.
+//!
+//! And it is made *open*, so that its waits can be read: `SHOW ENGINE INNODB STATUS` lists all locks, and the performance
+//! schema keeps metadata locks (and nothing else: with its usual sizes it would double the server's memory).
+//!
+//! The kernel survives a server that is killed, so what a commit has *written* is not lost: the log is written at each
+//! commit and never synchronised.
+
+mod install;
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use txloom_core::engine::Death;
+
+pub use install::{Installation, Product};
+
+use super::pristine::{Pristine, copy_tree};
+use super::process::{self, ServerProcess};
+use super::scratch::{ScratchDir, sweep};
+use super::user::ServerUser;
+use super::{Programs, ServerError, ServerOptions, failed, log};
+use crate::interrupt;
+
+/// The users that may run the server when we are root, best first.
+const USERS: &[&str] = &["mysql", "nobody"];
+
+/// How long a server may take to accept connections; recovery after a kill included.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How often a starting server is asked whether it is ready.
+const START_POLL: Duration = Duration::from_millis(2);
+
+/// What the data directory is made with; the server must be told the same.
+const SIZES: &[&str] = &[
+    "--innodb-data-file-path=ibdata1:12M:autoextend",
+    "--innodb-autoextend-increment=8",
+    "--loose-innodb-log-file-size=16M",
+    "--loose-innodb-redo-log-capacity=16M",
+];
+
+/// Nothing is synchronised with the disk. MariaDB's log of schema changes would be, at every CREATE and DROP.
+const UNSYNCHRONISED: &[&str] =
+    &["--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--loose-sync-frm=OFF", "--loose-debug-no-sync=ON"];
+
+/// The settings of every private server. What only one of the two products, or only some versions know is *loose*.
+const SETTINGS: &[&str] = &[
+    "--skip-networking",
+    "--skip-log-bin",
+    "--skip-name-resolve",
+    "--loose-mysqlx=OFF",
+    "--max-connections=100",
+    "--character-set-server=utf8mb4",
+    "--default-time-zone=+00:00",
+    "--event-scheduler=OFF",
+    "--lock-wait-timeout=31536000",
+    "--innodb-lock-wait-timeout=100000000",
+    "--innodb-stats-auto-recalc=OFF",
+    // The length of the history tells when purge is done only if it is cut at once.
+    "--loose-innodb-purge-rseg-truncate-frequency=1",
+    // Tables are created and dropped all the time; files of their own would make that ten times as slow.
+    "--innodb-file-per-table=OFF",
+    "--innodb-buffer-pool-size=32M",
+    "--loose-innodb-buffer-pool-dump-at-shutdown=OFF",
+    "--loose-innodb-buffer-pool-load-at-startup=OFF",
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-status-output-locks=ON",
+    "--performance-schema=ON",
+    "--performance-schema-instrument=%=OFF",
+    "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
+];
+
+/// The sizes of the performance schema that we have no use for; each of them is set to 0.
+const UNUSED_SIZES: &[&str] = &[
+    "accounts-size",
+    "hosts-size",
+    "users-size",
+    "digests-size",
+    "events-stages-history-long-size",
+    "events-stages-history-size",
+    "events-statements-history-long-size",
+    "events-statements-history-size",
+    "events-transactions-history-long-size",
+    "events-transactions-history-size",
+    "events-waits-history-long-size",
+    "events-waits-history-size",
+    "max-digest-length",
+    "max-sql-text-length",
+    "max-statement-classes",
+    "max-memory-classes",
+    "max-stage-classes",
+    "max-table-instances",
+    "max-table-handles",
+    "max-table-lock-stat",
+    "max-index-stat",
+    "max-file-classes",
+    "max-mutex-classes",
+    "max-rwlock-classes",
+    "max-cond-classes",
+    "max-socket-classes",
+];
+
+/// A running server that nobody else uses. Dropping it stops it and removes its directory.
+#[derive(Debug)]
+pub struct PrivateMySql {
+    installation: Installation,
+    options: ServerOptions,
+    user: Option<ServerUser>,
+    pristine: Arc<Pristine>,
+    process: ServerProcess,
+    scratch: ScratchDir,
+}
+
+impl PrivateMySql {
+    /// Sweeps up after killed owners, then starts a server and waits until it accepts connections.
+    pub fn start(product: Product, wanted: &Programs, options: ServerOptions) -> Result<PrivateMySql, ServerError> {
+        sweep();
+        let installation = Installation::find(product, wanted)?;
+        let user = ServerUser::needed(USERS);
+        let pristine = Pristine::of(&installation.server, user.as_ref(), |dir, data| {
+            initialise(&installation, user.as_ref(), dir, data)
+        })?;
+        let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory"))?;
+        pristine.copy_to(&data_dir(&scratch))?;
+        let process = launch(&installation, &options, user.as_ref(), &scratch)?;
+        let mut server = PrivateMySql { installation, options, user, pristine, process, scratch };
+        server.await_ready()?;
+        Ok(server)
+    }
+
+    /// The socket that it listens on.
+    pub fn socket(&self) -> PathBuf {
+        socket(&self.scratch)
+    }
+
+    /// The user with all rights; no password is asked for.
+    pub fn superuser(&self) -> &'static str {
+        "root"
+    }
+
+    /// The programs that it runs.
+    pub fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    /// Its log.
+    pub fn log_path(&self) -> PathBuf {
+        log_path(&self.scratch)
+    }
+
+    /// The process number of the server.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Whether it died since it was last started, and how.
+    pub fn died(&mut self) -> Option<Death> {
+        self.process.death()
+    }
+
+    /// Waits for its end, for at most so long; says whether it ended.
+    pub fn ends_within(&self, limit: Duration) -> bool {
+        self.process.ends_within(limit)
+    }
+
+    /// Keeps the log from filling the disk. Call it when nobody is interested in what it says.
+    pub fn trim_log(&mut self) -> io::Result<()> {
+        log::trim(&self.log_path())
+    }
+
+    /// Kills it with SIGKILL. [`PrivateMySql::restart`] recovers the data.
+    pub fn kill(&mut self) {
+        self.process.stop(&[]);
+        process::kill_all_in(self.scratch.path());
+    }
+
+    /// Starts it again on the data that it has, after it died or was killed.
+    pub fn restart(&mut self) -> Result<(), ServerError> {
+        self.kill();
+        self.process = launch(&self.installation, &self.options, self.user.as_ref(), &self.scratch)?;
+        self.await_ready()
+    }
+
+    /// Starts it again with pristine data: whatever was done to it is forgotten.
+    pub fn renew(&mut self) -> Result<(), ServerError> {
+        self.kill();
+        let data = data_dir(&self.scratch);
+        match fs::remove_dir_all(&data) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(format_args!("remove {}", data.display()))(error));
+            }
+            _ => self.pristine.copy_to(&data)?,
+        }
+        self.restart()
+    }
+
+    /// Waits until the server greets who connects.
+    fn await_ready(&mut self) -> Result<(), ServerError> {
+        let deadline = Instant::now() + START_LIMIT;
+        let program = self.installation.server.display().to_string();
+        while !greets(&self.socket()) {
+            self.process.ends_within(START_POLL);
+            if let Some(death) = self.process.death() {
+                let log = death.log.join("\n  ");
+                return Err(ServerError::Failed(format!("{program} ended ({})\n  {log}", death.how)));
+            }
+            if interrupt::requested() {
+                return Err(ServerError::Interrupted);
+            }
+            if Instant::now() > deadline {
+                let (seconds, log) = (START_LIMIT.as_secs(), log::last_lines(&self.log_path()).join("\n  "));
+                return Err(ServerError::Failed(format!("{program} was not ready after {seconds} seconds\n  {log}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PrivateMySql {
+    /// At once: what it would still write is about to be removed.
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn data_dir(scratch: &ScratchDir) -> PathBuf {
+    scratch.path().join("data")
+}
+
+fn log_path(scratch: &ScratchDir) -> PathBuf {
+    scratch.path().join("log")
+}
+
+fn socket(scratch: &ScratchDir) -> PathBuf {
+    scratch.path().join("mysql.sock")
+}
+
+/// Whether a server at the socket says the first word, as this protocol's servers do.
+fn greets(socket: &Path) -> bool {
+    let greeting = || -> io::Result<usize> {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        stream.read(&mut [0; 64])
+    };
+    greeting().is_ok_and(|count| count > 0)
+}
+
+/// A command of an installation. Options come after `--no-defaults`, which must be the first.
+fn command(installation: &Installation, program: &Path, user: Option<&ServerUser>, dir: &Path) -> Command {
+    let mut command = process::command(program, user, dir);
+    if let Some(bundle) = &installation.bundle {
+        command.env("LD_LIBRARY_PATH", &bundle.dir);
+    }
+    command.arg("--no-defaults");
+    if let Some(bundle) = &installation.bundle {
+        command.arg(option("--basedir", &bundle.dir)).arg(option("--lc-messages-dir", &bundle.dir.join("share")));
+    }
+    command
+}
+
+fn option(name: &str, value: &Path) -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from(name);
+    option.push("=");
+    option.push(value);
+    option
+}
+
+/// Makes a pristine data directory.
+fn initialise(
+    installation: &Installation,
+    user: Option<&ServerUser>,
+    dir: &Path,
+    data: &Path,
+) -> Result<(), ServerError> {
+    if let Some(bundle) = &installation.bundle {
+        return copy_tree(&bundle.data, data, user).map_err(failed(format_args!("copy {}", bundle.data.display())));
+    }
+    let program = installation.initialiser.as_ref().unwrap_or(&installation.server);
+    let mut command = command(installation, program, user, dir);
+    match installation.product {
+        Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
+        Product::MySql => command.arg("--initialize-insecure"),
+    };
+    command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
+    let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    Err(ServerError::Failed(format!("{} failed ({}): {}", program.display(), output.status, said.trim())))
+}
+
+/// Starts the server.
+fn launch(
+    installation: &Installation,
+    options: &ServerOptions,
+    user: Option<&ServerUser>,
+    scratch: &ScratchDir,
+) -> Result<ServerProcess, ServerError> {
+    let mut command = command(installation, &installation.server, user, scratch.path());
+    command.arg(option("--datadir", &data_dir(scratch)));
+    command.arg(option("--socket", &socket(scratch)));
+    command.arg(option("--pid-file", &scratch.path().join("pid")));
+    command.arg(option("--tmpdir", scratch.path()));
+    command.args(SIZES).args(UNSYNCHRONISED).args(SETTINGS);
+    command.args(UNUSED_SIZES.iter().map(|size| format!("--loose-performance-schema-{size}=0")));
+    command.args(options.extra.iter().map(|(name, value)| format!("--{name}={value}")));
+    // A server that died left its socket; one that greets must be the new one.
+    let _ = fs::remove_file(socket(scratch));
+    ServerProcess::spawn(command, &log_path(scratch))
+        .map_err(failed(format_args!("start {}", installation.server.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(options: ServerOptions) -> Result<PrivateMySql, ServerError> {
+        PrivateMySql::start(Product::MariaDb, &Programs::Newest, options)
+    }
+
+    #[test]
+    fn a_server_lives_in_its_directory_and_leaves_nothing() {
+        let mut server = start(ServerOptions::default()).unwrap();
+        let (dir, pid) = (server.scratch.path().to_path_buf(), server.id());
+        assert!(greets(&server.socket()));
+        assert_eq!(server.died(), None);
+        server.kill();
+        assert_eq!(server.died().unwrap().how, "signal 9");
+        assert!(!greets(&server.socket()));
+        server.restart().unwrap();
+        assert_eq!(server.died(), None);
+        assert_ne!(server.id(), pid);
+        server.renew().unwrap();
+        assert!(greets(&server.socket()));
+        drop(server);
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_server_that_cannot_start_says_why() {
+        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())] };
+        let error = start(options).unwrap_err().to_string();
+        assert!(error.contains("ended (exit code ") && error.contains("no-such-option"), "{error}");
+    }
+}
