@@ -10,7 +10,6 @@ use super::postgres::PostgresEngine;
 use super::target::Place;
 use super::target::Target;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
-use crate::servers::ServerOptions;
 #[cfg(feature = "mysql")]
 use crate::servers::mysql::{self, PrivateMySql, Product};
 #[cfg(feature = "postgres")]
@@ -169,7 +168,7 @@ fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
         Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivatePostgres::start(programs, ServerOptions::default());
+            let server = PrivatePostgres::start(programs, target.server.clone());
             PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
@@ -194,7 +193,7 @@ fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, Engi
         Place::Running(url) => MySqlEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivateMySql::start(product, programs, ServerOptions::default());
+            let server = PrivateMySql::start(product, programs, target.server.clone());
             MySqlEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };

@@ -61,6 +61,8 @@ pub enum Programs {
 pub struct ServerOptions {
     /// Settings of the server, name and value; they come after ours, so they win.
     pub extra: Vec<(String, String)>,
+    /// Whether the server is left running for the user to look inside.
+    pub keep: bool,
 }
 
 /// Why there is no server.

@@ -61,6 +61,8 @@ pub struct ScratchDir {
     path: PathBuf,
     /// Locked for as long as it is open.
     _lock: File,
+    /// Whether it outlives us.
+    kept: bool,
 }
 
 impl ScratchDir {
@@ -94,7 +96,7 @@ impl ScratchDir {
                 user.own(&unfinished)?;
             }
             match fs::rename(&unfinished, &path) {
-                Ok(()) => return Ok(ScratchDir { path, _lock: lock }),
+                Ok(()) => return Ok(ScratchDir { path, _lock: lock, kept: false }),
                 Err(error) => remove(&unfinished).and(match error.kind() {
                     // A process that had our number before us left this: the next sweep takes it.
                     io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -102,6 +104,13 @@ impl ScratchDir {
                 })?,
             }
         }
+    }
+
+    /// Leaves the directory to the user: it is neither removed when this value is dropped nor swept later.
+    pub fn keep(&mut self) -> io::Result<()> {
+        fs::rename(self.path.join(LOCK), self.path.join("kept"))?;
+        self.kept = true;
+        Ok(())
     }
 
     /// Where it is.
@@ -112,6 +121,9 @@ impl ScratchDir {
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Nobody is there to be told; what could not be removed now is removed by the next sweep.
         let _ = remove(&self.path);
     }

@@ -234,6 +234,9 @@ impl PrivateMySql {
 impl Drop for PrivateMySql {
     /// At once: what it would still write is about to be removed.
     fn drop(&mut self) {
+        if self.options.keep && self.scratch.keep().is_ok() {
+            return;
+        }
         self.kill();
     }
 }
@@ -355,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())] };
+        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())], ..ServerOptions::default() };
         let error = start(options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code ") && error.contains("no-such-option"), "{error}");
     }

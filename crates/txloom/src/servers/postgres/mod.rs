@@ -225,6 +225,9 @@ impl PrivatePostgres {
 
 impl Drop for PrivatePostgres {
     fn drop(&mut self) {
+        if self.options.keep && self.scratch.keep().is_ok() {
+            return;
+        }
         self.stop();
     }
 }
@@ -364,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())] };
+        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], ..ServerOptions::default() };
         let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }

@@ -62,7 +62,7 @@ impl IsolationHarness {
     pub fn start(target: &str, programs: &Programs) -> Result<IsolationHarness, EngineError> {
         let setting = |(name, value): (&str, &str)| (name.to_string(), value.to_string());
         let extra = [("deadlock_timeout", "1s"), ("log_lock_waits", "off")].map(setting).to_vec();
-        let server = PrivatePostgres::start(programs, ServerOptions { extra });
+        let server = PrivatePostgres::start(programs, ServerOptions { extra, ..ServerOptions::default() });
         let server = server.map_err(|error| error.for_target(target))?;
         Ok(IsolationHarness { target: target.to_string(), server })
     }

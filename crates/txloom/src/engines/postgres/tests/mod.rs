@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
     let programs = std::env::var_os("TXLOOM_TEST_POSTGRES").map_or(Programs::Newest, |dir| Programs::Dir(dir.into()));
-    PrivatePostgres::start(&programs, ServerOptions { extra }).unwrap()
+    PrivatePostgres::start(&programs, ServerOptions { extra, ..ServerOptions::default() }).unwrap()
 }
 
 /// The engine that tests share.
