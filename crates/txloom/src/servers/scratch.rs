@@ -1,7 +1,7 @@
 //! Scratch directories: where a private server lives, and how the leftovers of a killed owner are found.
 //!
-//! A scratch directory is called `txloom-PID-N`, lies in the temporary directory (or in memory), and holds a file `lock` that its
-//! owner keeps locked (`flock`) for as long as it lives. The kernel releases the lock however the owner ends, so a
+//! A scratch directory is called `txloom-PID-N`, lies in the temporary directory or in memory, and holds a file `lock`
+//! that its owner keeps locked (`flock`) for as long as it lives. The kernel releases the lock however the owner ends, so a
 //! directory whose lock is free has no owner any more, whoever has got its process number since.
 //!
 //! ```text

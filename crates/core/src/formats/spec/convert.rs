@@ -232,7 +232,8 @@ fn spec_sessions(
     Ok(positions)
 }
 
-/// The name that the step had in a spec, or `a1` for the first step of `a` (`t1_1` for that of `t1`); never one that is taken.
+/// The name that the step had in a spec, or `a1` for the first step of `a` (`t1_1` for that of `t1`); never one that
+/// is taken.
 fn step_name(step: &ExportStep, index: usize, taken: &BTreeSet<String>) -> String {
     let given = step.prose.iter().find_map(|line| line.strip_prefix(STEP_PROSE)).map(str::trim);
     let given = given.filter(|name| !name.is_empty() && !name.contains(['"', '\n', '\r']) && !taken.contains(*name));
