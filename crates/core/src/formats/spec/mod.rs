@@ -20,8 +20,8 @@
 //! references are resolved, and can be
 //!
 //! * run as PostgreSQL's own runner does, to the same transcript, byte for byte ([`tester`], [`transcript`]),
-//! * turned into cases, one per permutation, and made from a case ([`convert`]),
-//! * printed ([`print`]).
+//! * turned into cases, one per permutation, and made from a case ([`to_cases`], [`from_case`]),
+//! * printed ([`print()`]).
 
 mod lex;
 mod parse;

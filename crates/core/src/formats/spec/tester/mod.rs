@@ -21,8 +21,8 @@
 //! **Limits.** Where the runner would end with an error (a setup that fails, a step that never ends), the transcript ends
 //! with the same words, except that the line of the SQL text at fault is not repeated.
 
+use core::time::Duration;
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use super::transcript::{Notification, Report, Transcript, full_text};
 use super::{Marker, Permutation, PermutationStep, Spec, StepAt};

@@ -1,8 +1,8 @@
 //! The runner on a server of paper: its statements lock, wait, talk and fail, and nothing else.
 
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
-use std::time::Duration;
 
 use super::*;
 use crate::formats::spec::parse;

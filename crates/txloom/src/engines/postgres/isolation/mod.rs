@@ -2,7 +2,7 @@
 //!
 //! What comes out is that harness's transcript, byte for byte, so everything that can show in one is as it is there: the
 //! name of the database, the style of dates, a `deadlock_timeout` of one second. (The quiet rule of
-//! [`waits`](super::waits) would choose other victims of deadlocks than the tests expect: they choose them themselves, by
+//! `waits` would choose other victims of deadlocks than the tests expect: they choose them themselves, by
 //! the timeouts of their sessions.) The order of things is [`Tester`]'s; here are the connections.
 //!
 //! ```text
