@@ -100,7 +100,8 @@ fn lines_are_clean() {
 
 #[test]
 fn the_core_does_no_io() {
-    let forbidden = ["std::fs", "std::net", "std::process", "std::thread", "Instant", "SystemTime", "std::env", "println!"];
+    let forbidden =
+        ["std::fs", "std::net", "std::process", "std::thread", "Instant", "SystemTime", "std::env", "println!"];
     let mut complaints = Vec::new();
     for (path, text) in files(&[".rs"]).iter().filter(|(path, _)| path.starts_with("crates/core/src/")) {
         for word in forbidden.iter().filter(|word| text.contains(**word)) {

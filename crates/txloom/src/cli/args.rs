@@ -58,6 +58,17 @@ pub enum Command {
     Doctor(DoctorArgs),
 }
 
+/// What private servers are told.
+#[derive(Debug, Default, clap::Args)]
+pub struct ServerArgs {
+    /// Start private servers with this setting of theirs, e.g. innodb_snapshot_isolation=ON; may be repeated
+    #[arg(long = "server-arg", value_name = "NAME=VALUE")]
+    pub settings: Vec<String>,
+    /// Leave private servers running at the end, to look inside
+    #[arg(long)]
+    pub keep_server: bool,
+}
+
 /// The flags of `hunt`.
 #[derive(Debug, clap::Args)]
 pub struct HuntArgs {
@@ -96,6 +107,9 @@ pub struct RunArgs {
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub format: RunFormat,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// Write the report to FILE instead of the standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -116,6 +130,9 @@ pub struct LevelsArgs {
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub format: TableFormat,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// Write the report to FILE instead of the standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,

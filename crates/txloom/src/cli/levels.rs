@@ -2,6 +2,7 @@
 
 use txloom_core::level::LevelName;
 use txloom_core::level::matrix::Reaction;
+use txloom_core::oracle::Runner as _;
 
 use super::args::{LevelsArgs, TableFormat};
 use super::failure::Failure;
@@ -18,7 +19,8 @@ use crate::report::{json, text};
 
 /// Runs the command. What it finds is an answer, not a failure: it ends with 0.
 pub fn run(args: &LevelsArgs, streams: &mut Streams) -> Result<Exit, Failure> {
-    let targets = settings::targets(args.targets.iter().chain(&args.on))?;
+    let mut targets = settings::targets(args.targets.iter().chain(&args.on))?;
+    settings::tell_servers(&mut targets, &args.server)?;
     let levels = args.level.iter().map(|name| settings::level(name)).collect::<Result<Vec<LevelName>, _>>()?;
     if let Some(path) = &args.out {
         streams.redirect(path)?;
@@ -26,6 +28,7 @@ pub fn run(args: &LevelsArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut matrices = Vec::new();
     for target in &targets {
         let mut runner = EngineRunner::new(vec![engines::open(target)?]);
+        settings::tell_of_kept(&runner.targets(), &args.server, streams);
         matrices.push(matrix_report(&levels::measure(&mut runner, 0, &levels)?));
     }
     let report = LevelsReport { targets: matrices };

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use txloom_core::engine::EngineInfo;
 use txloom_core::level::{KNOWN_LEVELS, LevelName};
 use txloom_core::schedule::Policy;
 use txloom_core::suggest::hint;
 
-use super::args::{Format, PolicyName, RunArgs, RunFormat};
+use super::args::{Format, PolicyName, RunArgs, RunFormat, ServerArgs};
 use super::failure::Failure;
-use crate::engines::Target;
+use super::streams::Streams;
+use crate::engines::{Place, Target};
 use crate::execute::ExecuteOptions;
+use crate::servers::ServerOptions;
 
 /// The target of a run that names none: it needs nothing installed.
 pub const DEFAULT_TARGET: &str = "sqlite";
@@ -59,7 +62,8 @@ impl RunSettings {
 
     /// Checks the flags.
     pub fn new(args: &RunArgs) -> Result<RunSettings, Failure> {
-        let (targets, strays) = targets_and_strays(&args.on)?;
+        let (mut targets, strays) = targets_and_strays(&args.on)?;
+        tell_servers(&mut targets, &args.server)?;
         let cases: Vec<PathBuf> = args.cases.iter().cloned().chain(strays).collect();
         if cases.is_empty() {
             return Err(Failure::bad_input("no CASE to run: name a file, a directory, or - for the standard input"));
@@ -127,6 +131,36 @@ pub fn targets<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Ta
         targets.push(Target::parse(DEFAULT_TARGET).map_err(Failure::bad_input)?);
     }
     Ok(targets)
+}
+
+/// Tells all private servers among the targets what the flags say.
+pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Failure> {
+    let setting = |text: &String| {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let usage = || Failure::bad_input(format!("`{text}` is not a setting of a server; write NAME=VALUE"));
+        if name.is_empty() || name.starts_with('-') || !text.contains('=') {
+            Err(usage())
+        } else {
+            Ok((name.to_string(), value.to_string()))
+        }
+    };
+    let extra = args.settings.iter().map(setting).collect::<Result<Vec<_>, _>>()?;
+    let asked = !extra.is_empty() || args.keep_server;
+    let mut private = targets.iter_mut().filter(|target| matches!(target.place, Place::Private(_))).peekable();
+    if asked && private.peek().is_none() {
+        return Err(Failure::bad_input("--server-arg and --keep-server are for private servers; no target is one"));
+    }
+    private.for_each(|target| target.server = ServerOptions { extra: extra.clone(), keep: args.keep_server });
+    Ok(())
+}
+
+/// Says how to look inside the servers that are kept, and how to end them.
+pub fn tell_of_kept(engines: &[EngineInfo], args: &ServerArgs, streams: &mut Streams) {
+    for (engine, client) in engines.iter().filter_map(|engine| Some((engine, engine.client.as_ref()?))) {
+        if args.keep_server {
+            streams.complain(&format!("txloom: {}: stays running; look inside with: {client}", engine.target));
+        }
+    }
 }
 
 /// Reads the name of an isolation level.

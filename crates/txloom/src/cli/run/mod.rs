@@ -9,7 +9,7 @@ use txloom_core::oracle::Runner;
 use super::args::{Format, RunArgs, RunFormat};
 use super::cases::{self, LoadedCase};
 use super::failure::Failure;
-use super::settings::RunSettings;
+use super::settings::{self, RunSettings};
 use super::streams::Streams;
 use crate::engines::{self, Place};
 use crate::execute::{EngineRunner, ExecuteOptions};
@@ -34,6 +34,7 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         streams.redirect(path)?;
     }
     let mut runner = start(&settings, streams)?;
+    settings::tell_of_kept(&runner.targets(), &args.server, streams);
     run_on(&settings, &cases, &mut runner, streams)
 }
 

@@ -160,6 +160,10 @@ impl MySqlEngine {
             levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
             default_level: default_level(&mut probe),
             capabilities: Capabilities { nodes: false, kill: matches!(home, Home::Private(_)) },
+            client: match &home {
+                Home::Private(server) => Some(server.client()),
+                Home::Borrowed => None,
+            },
         };
         let mut engine = MySqlEngine {
             info,

@@ -177,6 +177,10 @@ impl PostgresEngine {
                 levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
                 default_level: LevelName::custom("read committed"),
                 capabilities: Capabilities { nodes: false, kill: is_private },
+                client: match &home {
+                    Home::Private(server) => Some(server.client()),
+                    Home::Borrowed(_) => None,
+                },
             },
             major,
             settling: settling(major)?,

@@ -163,6 +163,13 @@ impl PrivateMySql {
         log_path(&self.scratch)
     }
 
+    /// The command with which a person looks inside, and the one that ends a server which was kept.
+    pub fn client(&self) -> String {
+        let (socket, scratch) = (self.socket(), self.scratch.path().display());
+        let look = format!("mysql -S {} -u {}", socket.display(), self.superuser());
+        format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
+    }
+
     /// The process number of the server.
     pub fn id(&self) -> u32 {
         self.process.id()

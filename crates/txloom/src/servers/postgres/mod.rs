@@ -136,6 +136,13 @@ impl PrivatePostgres {
         self.process.ends_within(limit)
     }
 
+    /// The command with which a person looks inside, and the one that ends a server which was kept.
+    pub fn client(&self) -> String {
+        let (dir, port, scratch) = (self.socket_dir().display(), self.port(), self.scratch.path().display());
+        let look = format!("psql -h {dir} -p {port} -U {} postgres", self.superuser());
+        format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
+    }
+
     /// The process number of the server's main process.
     pub fn id(&self) -> u32 {
         self.process.id()
@@ -367,7 +374,8 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], ..ServerOptions::default() };
+        let options =
+            ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], ..ServerOptions::default() };
         let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }
