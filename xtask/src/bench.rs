@@ -40,6 +40,7 @@ struct Bar {
 
 const BARS: &[Bar] = &[
     Bar { target: "postgres", wait_max: Duration::from_millis(5), cases_per_second_min: 100.0 },
+    Bar { target: "mariadb", wait_max: Duration::from_millis(5), cases_per_second_min: 100.0 },
     Bar { target: "sqlite", wait_max: Duration::from_millis(5), cases_per_second_min: 100.0 },
     Bar { target: "model", wait_max: Duration::from_millis(5), cases_per_second_min: 100.0 },
 ];
