@@ -6,6 +6,9 @@
 /*a*/ BEGIN;
 /*b*/ BEGIN;
 /*b*/ DELETE FROM t WHERE c1 = 1;
+-- > affected 1
 /*b*/ COMMIT;
 /*a*/ SELECT c1, c2 FROM t;
+-- > rows (empty)
 /*a*/ COMMIT;
+-- @final t (empty)

@@ -5,4 +5,9 @@
 /*init*/ CREATE TABLE t (c1 VARCHAR(10));
 /*init*/ INSERT IGNORE INTO t (c1) VALUES ('try');
 /*a*/ UPDATE t SET c1 = 'test' WHERE (CAST('a12' AS DOUBLE)) IS NULL;
+-- > affected 0
 /*a*/ UPDATE t SET c1 = 'test' WHERE (CAST('a12' AS DOUBLE)) IS NOT NULL;
+-- > [mariadb] affected 1
+-- > [mysql] error conversion
+-- @final [mariadb] t ('test')
+-- @final [mysql] t ('try')

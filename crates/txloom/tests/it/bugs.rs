@@ -49,3 +49,8 @@ fn model() {
 fn postgres() {
     holds_on("postgres");
 }
+
+#[test]
+fn mariadb() {
+    holds_on("mariadb");
+}
