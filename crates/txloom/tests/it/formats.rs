@@ -115,3 +115,61 @@ fn what_cannot_be_converted_is_explained() {
         assert!(run.stderr.contains("bug.txt:5:1: the schedule names transaction 2"), "{}", run.stderr);
     });
 }
+
+/// Cases in the format of DT² and Troc, written as people write it: with a level or without, with semicolons or without,
+/// with remarks at the end. They are those of `corpus/bugs/` that have a public id.
+const DT2_CASES: &[(&str, &str)] = &[
+    (
+        "mariadb27992.txt",
+        "CREATE TABLE t(c1 INT PRIMARY KEY);\nINSERT INTO t VALUES (3);\n\nBEGIN;\nUPDATE t SET c1 = 2;\n\
+         UPDATE t SET c1 = 1;\nCOMMIT;\n\nBEGIN;\nDELETE FROM t;\nSELECT * FROM t FOR UPDATE;\nCOMMIT;\n\n\
+         1-1-2-2-1-1-2-2\nEND",
+    ),
+    (
+        "mysql106655.txt",
+        "CREATE TABLE t(c1 INT, c2 INT);\nINSERT INTO t VALUES (1, 1), (2, 2);\n\nBEGIN;\nSELECT * FROM t;\n\
+         DELETE FROM t;\nCOMMIT;\n\nBEGIN;\nDELETE FROM t WHERE c1 = 1;\nCOMMIT;\n\n1-1-2-2-2-1-1\nEND\n",
+    ),
+    (
+        "mariadb26671.txt",
+        "CREATE TABLE t (c1 INT, c2 INT)\nINSERT INTO t VALUES (0, 0), (1, 1)\n\nRR\nBEGIN\nSELECT * FROM t\n\
+         SELECT * FROM t\nUPDATE t SET c1 = 10\nSELECT * FROM t\nCOMMIT\n\nRR\nBEGIN\nINSERT INTO t VALUES (10, 2)\n\
+         COMMIT\n\n1-1-2-2-2-1-1-1-1\nEND\n\nError: Inconsistent query result\n",
+    ),
+];
+
+/// Imports a case, runs it on MariaDB, exports it to both test languages, and runs the isolation test that came out.
+fn travels(path: &str, folder: &TestDir) {
+    let run = output(&["run", path, "--on", "mariadb", "--twice", "--quiet"]);
+    assert_eq!(run.code, 0, "{path}: {}{}", run.stdout, run.stderr);
+    let mtr = output(&["convert", path, "--to", "mtr", "--on", "mariadb"]);
+    assert_eq!(mtr.code, 0, "{path}: {}", mtr.stderr);
+    assert!(mtr.stdout.contains("--connect (t1,"), "{path}: {}", mtr.stdout);
+    let spec = output(&["convert", path, "--to", "spec"]);
+    assert_eq!(spec.code, 0, "{path}: {}", spec.stderr);
+    let exported = folder.file("exported.spec", &spec.stdout);
+    let again = output(&["run", &exported, "--on", "mariadb", "--quiet"]);
+    assert_eq!(again.code, 0, "{path}: {}{}", again.stdout, again.stderr);
+}
+
+#[test]
+fn cases_of_dt2_and_troc_run_and_are_exported() {
+    limited(|| {
+        let folder = TestDir::new("dt2");
+        for (name, text) in DT2_CASES {
+            travels(&folder.file(name, text), &folder);
+        }
+    });
+}
+
+/// The same for every file in the directory that `TXLOOM_CASE_SAMPLES` names.
+#[test]
+fn sample_cases_run_and_are_exported() {
+    let Some(samples) = std::env::var_os("TXLOOM_CASE_SAMPLES") else { return };
+    limited(move || {
+        let folder = TestDir::new("samples");
+        for entry in std::fs::read_dir(samples).expect("the directory of samples").flatten() {
+            travels(&entry.path().to_string_lossy(), &folder);
+        }
+    });
+}
