@@ -11,6 +11,8 @@
 
 pub mod registry;
 pub mod target;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod wire;
 #[cfg(feature = "sqlite")]
 mod embedded;
 #[cfg(feature = "sqlite")]

@@ -29,7 +29,6 @@
 //!
 //! **Limits.** No TLS. InnoDB alone is made quiet; other storage engines are as they are.
 
-mod stream;
 mod packet;
 mod rsa;
 mod auth;
@@ -66,8 +65,8 @@ use self::connection::{Connection, Login, text};
 use self::layout::Layout;
 use self::monitor::Monitor;
 use self::session::{Progress, Shared};
-use self::stream::Address;
 use self::waits::Watch;
+use super::wire::stream::Address;
 use crate::servers::PrivateMySql;
 
 /// The levels that sessions may ask for, weakest first.

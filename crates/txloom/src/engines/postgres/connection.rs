@@ -16,10 +16,10 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use txloom_core::outcome::{DbError, ErrorClass, Outcome, TxStatus};
 
+use super::super::wire::stream::{Address, Stream, is_timeout};
+use super::super::wire::url::Password;
 use super::answer::{Answer, Fields, Next};
 use super::auth::Authentication;
-use super::stream::{Stream, is_timeout};
-use super::url::{Address, Password};
 
 /// How long connecting and logging in may take.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -94,7 +94,7 @@ impl Connection {
     /// Connects and logs in.
     pub(super) fn open(login: &Login) -> Result<Connection, ConnectError> {
         let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
-        stream.set_read_limit(Some(CONNECT_LIMIT))?;
+        stream.set_limit(Some(CONNECT_LIMIT))?;
         let mut connection = Connection {
             stream,
             incoming: BytesMut::with_capacity(8192),
@@ -103,7 +103,7 @@ impl Connection {
             lost: None,
         };
         connection.log_in(login)?;
-        connection.stream.set_read_limit(login.patience)?;
+        connection.stream.set_limit(login.patience)?;
         Ok(connection)
     }
 

@@ -5,10 +5,10 @@ use std::io;
 use txloom_core::engine::{EngineError, EngineErrorKind};
 use txloom_core::outcome::DbError;
 
+use super::super::wire::stream::Address;
+use super::super::wire::stream::is_timeout;
 use super::connection::{CONNECT_LIMIT, ConnectError, Login};
 use super::monitor::AskError;
-use super::stream::is_timeout;
-use super::url::Address;
 
 /// The error of a connection that a user asked for.
 pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> EngineError {
@@ -26,7 +26,7 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
 
 fn unreached(address: &Address, error: &io::Error) -> String {
     let (is_socket, host) = match address {
-        Address::Unix { .. } => (true, ""),
+        Address::Unix(_) => (true, ""),
         Address::Tcp { host, .. } => (false, host.as_str()),
     };
     match error.kind() {

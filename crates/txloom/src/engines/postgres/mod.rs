@@ -14,7 +14,7 @@
 //! and our own connections: no global setting, no role, no other database is touched.
 
 mod url;
-mod stream;
+
 mod auth;
 mod connection;
 mod answer;
@@ -49,7 +49,7 @@ use self::idle::Idle;
 use self::monitor::Monitor;
 use self::session::Endings;
 use self::types::TypeNames;
-use self::url::Address;
+use self::url::socket_in;
 use self::waits::Settling;
 use crate::servers::PrivatePostgres;
 
@@ -108,7 +108,7 @@ impl PostgresEngine {
     /// The engine of a private server, which it stops when it is dropped.
     pub fn start_private(target: &str, server: PrivatePostgres) -> Result<PostgresEngine, EngineError> {
         let login = Login {
-            address: Address::Unix { dir: server.socket_dir().to_path_buf(), port: server.port() },
+            address: socket_in(server.socket_dir(), server.port()),
             user: server.superuser().to_string(),
             password: None,
             database: "postgres".to_string(),

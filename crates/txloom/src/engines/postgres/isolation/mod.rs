@@ -27,7 +27,7 @@ use txloom_core::formats::spec::tester::{Flow, Tester};
 
 use self::connections::SpecConnections;
 use super::connection::{Connection, Login};
-use super::url::Address;
+use super::url::socket_in;
 use super::{explain, limited};
 use crate::servers::{PrivatePostgres, Programs, ServerOptions};
 
@@ -95,7 +95,7 @@ impl IsolationHarness {
 
     fn login(&self, database: &str) -> Login {
         Login {
-            address: Address::Unix { dir: self.server.socket_dir().to_path_buf(), port: self.server.port() },
+            address: socket_in(self.server.socket_dir(), self.server.port()),
             user: self.server.superuser().to_string(),
             password: None,
             database: database.to_string(),

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use txloom_core::engine::EngineErrorKind;
 
+use super::super::super::wire::url::Password;
 use super::super::connection::{Connection, Login};
-use super::super::url::{Address, Password};
+use super::super::url::socket_in;
 use super::*;
 use crate::servers::ScratchDir;
 use crate::servers::user::ServerUser;
@@ -58,7 +59,7 @@ impl Foreign {
 
 fn login(dir: &Path) -> Login {
     Login {
-        address: Address::Unix { dir: dir.to_path_buf(), port: 5432 },
+        address: socket_in(dir, 5432),
         user: "postgres".to_string(),
         password: None,
         database: "postgres".to_string(),
