@@ -63,7 +63,8 @@ impl Engine for MySqlEngine {
         match self.watch.ask(&shared.monitor, &executing) {
             Ok((edges, source)) => {
                 let edge = |(waiter, holders): (u32, Vec<Option<u32>>)| {
-                    let holders = holders.into_iter().map(|holder| self.holder(holder)).collect();
+                    let mut holders: Vec<Holder> = holders.into_iter().map(|holder| self.holder(holder)).collect();
+                    holders.sort();
                     Some((self.session_of(waiter)?, holders))
                 };
                 Ok(Waits { known: KnownWaits::Edges(edges.into_iter().filter_map(edge).collect()), source })
@@ -79,8 +80,7 @@ impl Engine for MySqlEngine {
     }
 
     fn probe(&mut self, sql: &str) -> Result<Outcome, EngineError> {
-        let target = self.info.target.clone();
-        self.control()?.execute(sql).map_err(|error| explain::not_understood(&target, sql, &error))
+        self.execute_own(sql)
     }
 
     fn death(&mut self) -> Option<Death> {

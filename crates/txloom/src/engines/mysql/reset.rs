@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::EngineError;
-use txloom_core::outcome::{ErrorClass, Outcome, StatementResult};
+use txloom_core::outcome::{Outcome, StatementResult};
 
 use super::connection::{Connection, text};
 use super::layout::{self, Layout};
@@ -125,12 +125,10 @@ impl MySqlEngine {
 
     /// Creates the database of the cases, where it is missing.
     pub(super) fn create_database(&mut self) -> Result<(), EngineError> {
-        let target = self.info.target.clone();
         let sql = format!("CREATE DATABASE IF NOT EXISTS {0}; USE {0}", quoted(&self.database));
-        let outcome = self.control()?.execute(&sql).map_err(|error| explain::not_understood(&target, &sql, &error))?;
-        match outcome.error {
+        match self.execute_own(&sql)?.error {
             None => Ok(()),
-            Some(error) => Err(explain::cannot_create_database(&target, &self.login, &self.database, &error)),
+            Some(error) => Err(explain::cannot_create_database(&self.info.target, &self.login, &self.database, &error)),
         }
     }
 
@@ -237,8 +235,23 @@ impl MySqlEngine {
         Ok(self.keeper.as_mut().expect("it was opened above"))
     }
 
-    /// The control connection; a new one, if the server or a case has thrown the old one out.
-    pub(super) fn control(&mut self) -> Result<&mut Connection, EngineError> {
+    /// Executes a statement of the engine's own on the control connection. If a case has thrown that one out, another one
+    /// is opened: all statements of the engine's own may be repeated.
+    pub(super) fn execute_own(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        let target = self.info.target.clone();
+        let mut once = || {
+            let control = self.control()?;
+            let outcome = control.execute(sql).map_err(|error| explain::not_understood(&target, sql, &error))?;
+            Ok((outcome, control.is_lost() && !control.is_silent()))
+        };
+        match once()? {
+            (_, true) => Ok(once()?.0),
+            (outcome, false) => Ok(outcome),
+        }
+    }
+
+    /// The control connection; a new one, if the old one was found to be gone.
+    fn control(&mut self) -> Result<&mut Connection, EngineError> {
         if self.control.as_ref().is_none_or(Connection::is_lost) {
             let seconds = LOCK_LIMIT.as_secs();
             let settings = format!(
@@ -246,15 +259,14 @@ impl MySqlEngine {
                  SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
             );
             let mut control = self.open_own()?;
-            for sql in [settings, format!("USE {}", quoted(&self.database))] {
-                let outcome = control.execute(&sql);
-                let outcome = outcome.map_err(|error| explain::not_understood(&self.info.target, &sql, &error))?;
-                // The database may not be there yet.
-                let error = outcome.error.filter(|error| error.class != ErrorClass::UnknownObject);
-                if let Some(error) = error {
-                    return Err(explain::lost(&self.info.target, "prepare a connection of our own", error));
-                }
+            let exchange = |control: &mut Connection, sql: &str| {
+                control.execute(sql).map_err(|error| explain::not_understood(&self.info.target, sql, &error))
+            };
+            if let Some(error) = exchange(&mut control, &settings)?.error {
+                return Err(explain::lost(&self.info.target, "prepare a connection of our own", error));
             }
+            // The database may not be there yet.
+            let _ = exchange(&mut control, &format!("USE {}", quoted(&self.database)))?;
             self.control = Some(control);
         }
         Ok(self.control.as_mut().expect("it was opened above"))

@@ -36,20 +36,23 @@ impl PublicKey {
 
     /// The encrypted message; `None` if it is too long for the key.
     pub(super) fn encrypt(&self, message: &[u8], seed: [u8; HASH]) -> Option<Vec<u8>> {
-        let padded = self.pad(message, seed)?;
+        Some(self.power(&limbs(&self.pad(message, seed)?)))
+    }
+
+    /// `base^exponent mod modulus`, as long as the modulus.
+    fn power(&self, base: &[u32]) -> Vec<u8> {
         let modulus = limbs(&self.modulus);
-        let base = limbs(&padded);
         let mut power = vec![1];
         for bit in self.exponent.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)) {
             power = multiply(&power, &power, &modulus);
             if bit == 1 {
-                power = multiply(&power, &base, &modulus);
+                power = multiply(&power, base, &modulus);
             }
         }
         let mut bytes: Vec<u8> = power.iter().flat_map(|limb| limb.to_le_bytes()).collect();
         bytes.resize(self.modulus.len(), 0);
         bytes.reverse();
-        Some(bytes)
+        bytes
     }
 
     /// OAEP (RFC 8017, 7.1.1) without a label: 0, the masked seed, the masked block of hash, zeros, 1 and message.
@@ -153,10 +156,11 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const PEM: &str = "\
+    /// A key of 1024 bits, made for these tests.
+    pub(in super::super) const PEM: &str = "\
 -----BEGIN PUBLIC KEY-----\n\
 MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCzQG+iotrJ2b+DvzZAFlrYw/ri\n\
 wH6ZhYkcjvGPdsN8V0QhA0aEPeyfuBUd1IJ05JuB7Rbdw13Kpfmnpa9eWTQli2Q1\n\
@@ -174,6 +178,21 @@ JVgSf+27NlIAJB3WxQIDAQAB\n\
             hex,
             "234031ccdd1e19130c872ef8846b295c5465a8c4cc3e72f5f1e465072b66be37ea4cd0d60f53c480d6b3baf6eed75653f65ae71958f2a2e36e54435a93382863b0418960fabb45a450dbfc4deb008e6682ab61ddeee8d82cbb553867ac34dfab9d3e48ac1249e14f7f1015228f3c92f35cbcfc81a6b4e7d5bc942424bee18fc0"
         );
+    }
+
+    /// The other half of the key.
+    const PRIVATE_EXPONENT: &str = "724cfe6298b226d060dce3caf626cb1b3a2cfaf68043e8f0bb7332f9a663952018636cb144963012d0d1364a523db3a0adc2bf37fde20adcb74b7dcd4bbe5a0f1d79c3b8ea93803582b3b0743ff76630426a824dad9563bbbb57f14b3cb2c3f7eb4ed9e162d01ce2eccd91fe0e589e9ec4551f497d4f31673db3e7d75473c2e9";
+
+    /// What the owner of the key reads.
+    pub(in super::super) fn decrypt(encrypted: &[u8]) -> Vec<u8> {
+        let digit = |at: usize| u8::from_str_radix(&PRIVATE_EXPONENT[at..at + 2], 16).unwrap();
+        let exponent = (0..PRIVATE_EXPONENT.len()).step_by(2).map(digit).collect();
+        let key = PublicKey { exponent, ..PublicKey::from_pem(PEM.as_bytes()).unwrap() };
+        let padded = key.power(&limbs(encrypted));
+        let (masked_seed, masked_block) = padded[1..].split_at(HASH);
+        let block = mask(masked_block, &mask(masked_seed, masked_block));
+        let end = block[HASH..].iter().position(|byte| *byte == 1).unwrap();
+        block[HASH + end + 1..].to_vec()
     }
 
     #[test]

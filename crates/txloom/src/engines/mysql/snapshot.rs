@@ -69,11 +69,10 @@ impl MySqlEngine {
 
     /// Executes a statement of the engine's own, which must succeed.
     pub(super) fn command(&mut self, sql: &str, attempt: &str) -> Result<Vec<StatementResult>, EngineError> {
-        let target = self.info.target.clone();
-        let outcome = self.control()?.execute(sql).map_err(|error| explain::not_understood(&target, sql, &error))?;
+        let outcome = self.execute_own(sql)?;
         match outcome.error {
             None => Ok(outcome.results),
-            Some(error) => Err(explain::lost(&target, attempt, error)),
+            Some(error) => Err(explain::lost(&self.info.target, attempt, error)),
         }
     }
 }

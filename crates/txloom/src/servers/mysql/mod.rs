@@ -364,6 +364,19 @@ mod tests {
     }
 
     #[test]
+    fn a_kept_server_outlives_us() {
+        let server = start(ServerOptions { keep: true, ..ServerOptions::default() }).unwrap();
+        let (dir, socket) = (server.scratch.path().to_path_buf(), server.socket());
+        assert!(server.client().contains("/mysql.sock"));
+        drop(server);
+        assert!(greets(&socket));
+        super::super::sweep();
+        assert!(greets(&socket), "no sweep takes it");
+        assert!(process::kill_all_in(&dir));
+        fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
     fn a_server_that_cannot_start_says_why() {
         let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())], ..ServerOptions::default() };
         let error = start(options).unwrap_err().to_string();
