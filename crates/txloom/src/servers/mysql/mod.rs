@@ -307,6 +307,9 @@ fn initialise(
         Product::MySql => command.arg("--initialize-insecure"),
     };
     command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
+    // A server that starts removes what looks like temporary tables of its own from the directory for temporary files: two
+    // that are initialised at once must not share one.
+    command.arg(option("--tmpdir", dir));
     let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
     if output.status.success() {
         return Ok(());
