@@ -87,7 +87,11 @@ fn lines_are_clean() {
             if path.ends_with(".rs") && line.contains('\t') {
                 complaints.push(format!("{place}: a tab"));
             }
-            if path.ends_with(".rs") && line.chars().count() > LINE_COLUMNS_MAX && !line.contains("\"") {
+            if path.ends_with(".rs")
+                && line.chars().count() > LINE_COLUMNS_MAX
+                && !line.contains('"')
+                && !line.ends_with('\\')
+            {
                 complaints.push(format!("{place}: too long"));
             }
         }

@@ -3,11 +3,12 @@
 //! | method | what is sent |
 //! |---|---|
 //! | `mysql_native_password` | a hash of the password and the server's random bytes |
-//! | `caching_sha2_password` | the same with SHA-256; if the server has not seen the user yet, the password itself: as it is over a local socket, encrypted with the server's public key over TCP |
+//! | `caching_sha2_password` | the same with SHA-256; to a server that has not seen the user yet, the password itself |
 //! | `unix_socket`, `auth_socket` | nothing: the server asks the operating system who we are |
 //!
-//! The public key comes from the server over the same connection, so it protects against who listens and not against
-//! who pretends to be the server. (Clients of MySQL call that `allowPublicKeyRetrieval`.)
+//! The password itself goes over a local socket as it is, and over TCP encrypted with the server's public key. That
+//! key comes from the server over the same connection, so it protects against who listens and not against who
+//! pretends to be the server. (Clients of MySQL call that `allowPublicKeyRetrieval`.)
 
 use std::io;
 

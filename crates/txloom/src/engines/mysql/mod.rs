@@ -8,7 +8,8 @@
 //! ```
 //!
 //! In reading order: [`stream`], [`packet`], [`auth`] with [`rsa`], [`connection`], [`answer`], [`types`] and [`classify`]
-//! speak the protocol; [`session`] holds the connections of a case; [`monitor`], [`innodb`], [`metadata`] and [`waits`] watch
+//! speak the protocol; [`session`] holds the connections of a case; [`monitor`], [`innodb`], [`metadata`] and
+//! [`waits`] watch
 //! them; [`reach`], [`layout`], [`reset`] and [`snapshot`] begin and end a case; [`url`] and [`explain`] are for people.
 //!
 //! # Quiet InnoDB
