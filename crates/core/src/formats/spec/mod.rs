@@ -16,7 +16,7 @@
 //! permutation w1 w2(*) c1       # … and is reported as waiting at once, however fast it is
 //! ```
 //!
-//! Without a `permutation`, every interleaving of the steps is run. A file is read into a [`Spec`] ([`parse`]), whose
+//! Without a `permutation`, every interleaving of the steps is run. A file is read into a [`Spec`] ([`parse()`]), whose
 //! references are resolved, and can be
 //!
 //! * run as PostgreSQL's own runner does, to the same transcript, byte for byte ([`tester`], [`transcript`]),

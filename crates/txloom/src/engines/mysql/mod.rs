@@ -103,7 +103,7 @@ pub struct MySqlEngine {
 /// Where the cases run.
 enum Home {
     /// A server of our own.
-    Private(PrivateMySql),
+    Private(Box<PrivateMySql>),
     /// A database of our own.
     Borrowed,
 }
@@ -124,7 +124,7 @@ impl MySqlEngine {
             database: None,
             patience: None,
         };
-        MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(server))
+        MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(Box::new(server)))
     }
 
     /// The engine of a running server, `mysql://user:password@host:port/?…`. It creates a database of its own, works
