@@ -4,8 +4,8 @@
 //!
 //! | locks | MariaDB, MySQL 5 | MySQL 8 and later |
 //! |---|---|---|
-//! | of InnoDB | `SHOW ENGINE INNODB STATUS` ([`innodb`](super::innodb)) | `performance_schema.data_lock_waits` |
-//! | metadata, `GET_LOCK` | `performance_schema.metadata_locks` ([`metadata`](super::metadata)) | the same |
+//! | of InnoDB | `SHOW ENGINE INNODB STATUS` ([`innodb`]) | `performance_schema.data_lock_waits` |
+//! | metadata, `GET_LOCK` | `performance_schema.metadata_locks` ([`metadata`]) | the same |
 //! | of tables without InnoDB | the state in `SHOW PROCESSLIST` | the same |
 //!
 //! **When is a wait certain?** A statement that closes a circle waits for a moment before InnoDB chooses a victim. MariaDB
