@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
-//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`]; [`pristine`] (data directories
+//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`]; `pristine` (data directories
 //! that are made once and copied), [`mysql`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.

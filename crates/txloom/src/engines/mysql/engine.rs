@@ -39,11 +39,14 @@ impl Engine for MySqlEngine {
         let target = &self.info.target;
         let mut connection =
             Connection::open(&self.login).map_err(|error| explain::unreachable(target, &self.login, &error))?;
+        let mut exchange =
+            |sql: &str| connection.execute(sql).map_err(|error| explain::not_understood(target, sql, &error));
+        if !self.is_private() {
+            // Others who speak the protocol may not have these variables.
+            let _ = exchange(PATIENT)?;
+        }
         let set_level = format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", level.as_str().to_uppercase());
-        let settings = if self.is_private() { set_level } else { format!("{PATIENT}; {set_level}") };
-        let outcome = connection.execute(&settings);
-        let outcome = outcome.map_err(|error| explain::not_understood(target, &settings, &error))?;
-        if let Some(error) = outcome.error {
+        if let Some(error) = exchange(&set_level)?.error {
             return Err(explain::lost(target, &format!("open a session at {level}"), error));
         }
         let opened = Opened { connection: connection.id(), progress: Arc::default() };

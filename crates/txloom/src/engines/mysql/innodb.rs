@@ -38,7 +38,12 @@ pub(super) struct RowWait {
 struct Transaction {
     thread: Option<u32>,
     is_waiting: bool,
+    /// For how long, in microseconds.
+    waited: u64,
     locks: Vec<Lock>,
+    /// How many locks it has, listed or not.
+    lock_count: usize,
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,16 +92,19 @@ pub(super) fn waits(text: &str) -> Vec<RowWait> {
     transactions.iter().filter_map(wait).collect()
 }
 
-/// Who holds a conflicting lock; if nobody does, who waits for one, and so stands before us in the queue.
+/// Who holds a conflicting lock; if nobody does, who waits for one, and so stands before us in the queue. (But if not all
+/// locks are listed, somebody may well hold one.)
 fn holders(transactions: &[Transaction], waiter: &Transaction, lock: &Lock) -> Vec<Option<u32>> {
     let with_conflict = |waiting: bool| -> Vec<Option<u32>> {
         let conflicts =
             |other: &&Transaction| other.locks.iter().any(|held| held.waiting == waiting && lock.has_to_wait_for(held));
         let others = transactions.iter().filter(|other| !std::ptr::eq(*other, waiter));
-        others.filter(conflicts).map(|other| other.thread).collect()
+        let before = others.filter(|other| !waiting || other.waited >= waiter.waited);
+        before.filter(conflicts).map(|other| other.thread).collect()
     };
     let granted = with_conflict(false);
-    if granted.is_empty() { with_conflict(true) } else { granted }
+    let all_listed = transactions.iter().all(Transaction::is_listed_whole);
+    if granted.is_empty() && all_listed { with_conflict(true) } else { granted }
 }
 
 impl Lock {
@@ -163,9 +171,19 @@ fn transactions(text: &str) -> Vec<Transaction> {
 }
 
 impl Transaction {
+    /// Whether every lock that it has is listed.
+    fn is_listed_whole(&self) -> bool {
+        self.locks.len() >= self.lock_count && !self.is_cut
+    }
+
     fn take(&mut self, line: &str) {
-        if line.starts_with("LOCK WAIT ") {
-            self.is_waiting = true;
+        if let Some((before, _)) = line.split_once(" lock struct(s), ") {
+            self.is_waiting = before.starts_with("LOCK WAIT ");
+            self.lock_count = before.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or_default();
+        } else if let Some(rest) = line.strip_prefix("------- TRX HAS BEEN WAITING ") {
+            self.waited = waited(rest).unwrap_or_default();
+        } else if line.contains("SUPPRESSING FURTHER PRINTS") {
+            self.is_cut = true;
         } else if let Some(rest) = ["MariaDB thread id ", "MySQL thread id "].iter().find_map(|p| line.strip_prefix(p))
         {
             self.thread = self.thread.or_else(|| rest.split(',').next()?.parse().ok());
@@ -181,6 +199,13 @@ impl Transaction {
             }
         }
     }
+}
+
+/// `100040 us FOR THIS LOCK TO BE GRANTED:`, or in seconds.
+fn waited(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_once(' ')?;
+    let factor = if unit.starts_with("us") { 1 } else { 1_000_000 };
+    Some(number.parse::<u64>().ok()? * factor)
 }
 
 /// `` `d`.`t` trx id 2124 lock mode IX waiting ``
@@ -218,21 +243,28 @@ pub(super) fn history_length(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A text with these transactions: connection and locks, e.g. `"1: X rec @2"`. `wait` marks the one waited for.
+    /// A text with these transactions, each with a connection and a lock of a record: `"1: X only @2"`. `wait` marks a lock
+    /// that is waited for; a number at the end says for how long, `more` that there are more locks than are listed, `cut`
+    /// that the text says so.
     fn check(locks: &[&str], expect: &[(u32, &[u32])]) {
         let mut text = String::from("History list length 3\nLIST OF TRANSACTIONS FOR EACH SESSION:\n");
         for line in locks {
             let (thread, lock) = line.split_once(": ").unwrap();
-            let (mode, heap) = lock.split_once(" @").unwrap();
+            let (mode, place) = lock.split_once(" @").unwrap();
+            let (heap, extra) = place.split_once(' ').unwrap_or((place, "5"));
             let mode = mode.replace("gap", "locks gap before rec").replace("only", "locks rec but not gap");
             let mode = mode.replace("insert", "locks gap before rec insert intention").replace("wait", "waiting");
-            let state = if lock.contains("wait") { "LOCK WAIT 2" } else { "2" };
+            let state = if lock.contains("wait") { "LOCK WAIT " } else { "" };
+            let count = if extra == "more" { 3 } else { 2 };
+            let cut = if extra == "cut" { "10 LOCKS PRINTED FOR THIS TRX: SUPPRESSING FURTHER PRINTS\n" } else { "" };
             text += &format!(
-                "---TRANSACTION 9{thread}, ACTIVE 0 sec\n{state} lock struct(s), heap size 1128, 1 row lock(s)\n\
+                "---TRANSACTION 9{thread}, ACTIVE 0 sec\n{state}{count} lock struct(s), heap size 1128\n\
                  MariaDB thread id {thread}, OS thread handle 1, query id 4\nupdate t set v = 1\n\
+                 ------- TRX HAS BEEN WAITING {extra} us FOR THIS LOCK TO BE GRANTED:\n\
                  TABLE LOCK table `d`.`t` trx id 9{thread} lock mode IX\n\
-                 RECORD LOCKS space id 5 page no 3 n bits 320 index PRIMARY of table `d`.`t` trx id 9{thread} lock_mode {mode}\n\
-                 Record lock, heap no {heap} PHYSICAL RECORD: n_fields 4; compact format; info bits 0\n 0: len 4;\n\n"
+                 RECORD LOCKS space id 5 page no 3 n bits 320 index PRIMARY of table `d`.`t` trx id 9{thread} \
+                 lock_mode {mode}\n\
+                 Record lock, heap no {heap} PHYSICAL RECORD: n_fields 4; compact format; info bits 0\n 0: len 4;\n\n{cut}"
             );
         }
         text += "--------\nFILE I/O\n--------\n---TRANSACTION no\n";
@@ -265,8 +297,18 @@ mod tests {
     }
 
     #[test]
+    fn somebody_who_only_waits_is_not_blamed_for_a_holder_that_is_not_listed() {
+        let locks = ["3: X only wait @2", "2: X only wait @2"];
+        check(&locks, &[(3, &[2]), (2, &[3])]);
+        check(&["3: X only wait @2", "2: X only wait @2 6"], &[(3, &[2]), (2, &[])]);
+        check(&[&locks[..], &["1: X only @7 cut"]].concat(), &[(3, &[]), (2, &[])]);
+        check(&[&locks[..], &["1: X only @7 more"]].concat(), &[(3, &[]), (2, &[])]);
+        check(&["3: S only wait @2 20", "2: X only wait @2 10", "1: S only @2"], &[(3, &[]), (2, &[1])]);
+    }
+
+    #[test]
     fn tables_are_locked_too() {
-        let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s)\n\
+        let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s), h\n\
                     MySQL thread id 7, OS thread handle 1\nTABLE LOCK table `d`.`t` trx id 8 lock mode AUTO-INC waiting\n\
                     ---TRANSACTION 6, ACTIVE 0 sec\nTABLE LOCK table `d`.`t` trx id 6 lock mode AUTO-INC\n";
         assert_eq!(waits(text), [RowWait { thread: 7, holders: vec![None], for_record: false }]);
@@ -274,8 +316,8 @@ mod tests {
 
     #[test]
     fn a_text_without_locks_still_tells_who_waits() {
-        let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s)\n\
-                    MySQL thread id 7, OS thread handle 1\n---TRANSACTION 421, not started\n0 lock struct(s)\n";
+        let text = "\nLIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 8, ACTIVE 0 sec\nLOCK WAIT 1 lock struct(s), h\n\
+                    MySQL thread id 7, OS thread handle 1\n---TRANSACTION 421, not started\n0 lock struct(s), h\n";
         assert_eq!(waits(text), [RowWait { thread: 7, holders: vec![], for_record: true }]);
         assert_eq!(waits(""), []);
     }

@@ -1,10 +1,9 @@
 //! Setups that can be repeated without creating anything: the same tables with the same rows.
 //!
-//! Creating a database with its tables takes milliseconds; emptying the tables takes one. So when a case's setup
-//! begins with
-//! the same definitions as that of the case before, and nobody has touched the schema since, the tables are truncated
-//! (which leaves them as they were after CREATE TABLE: no rows, new file, AUTO_INCREMENT at 1) and only the rest of the
-//! setup is executed.
+//! Creating a database with its tables takes milliseconds; emptying the tables takes less than one. So when a case's setup
+//! begins with the same definitions as that of the case before, and nobody has touched the schema since, the tables are
+//! truncated (which leaves them as they were after CREATE TABLE: a new, empty tree, AUTO_INCREMENT at 1) and only the rest
+//! of the setup is executed.
 
 use txloom_core::outcome::Outcome;
 use txloom_core::sql::{StatementKind, Token, TokenKind, tokens};

@@ -7,10 +7,10 @@
 //!   session threads   ── one connection each
 //! ```
 //!
-//! In reading order: [`packet`], [`auth`] with [`rsa`], [`connection`], [`answer`], [`types`] and [`classify`]
-//! speak the protocol; [`session`] holds the connections of a case; [`monitor`], [`innodb`], [`metadata`] and
-//! [`waits`] watch
-//! them; [`reach`], [`layout`], [`reset`] and [`snapshot`] begin and end a case; [`url`] and [`explain`] are for people.
+//! In reading order: `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
+//! speak the protocol; `session` holds the connections of a case; `monitor`, `innodb`, `metadata` and `waits`
+//! watch them; `reach`, `layout`, `reset` and `snapshot` begin and end a case; `url` and `explain` are for
+//! people.
 //!
 //! # Quiet InnoDB
 //!

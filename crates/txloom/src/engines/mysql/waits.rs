@@ -45,6 +45,9 @@ const STATUS: &str = "SHOW ENGINE INNODB STATUS";
 const STATUS_AND_COUNTER: &str = "SHOW ENGINE INNODB STATUS; SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
 const DATA_LOCK_WAITS: &str = "SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID \
                                FROM performance_schema.data_lock_waits";
+/// The answer is one row if the server has that table and fills it.
+const HAS_DATA_LOCK_WAITS: &str = "SELECT 1 FROM (SELECT COUNT(*) FROM performance_schema.data_lock_waits) AS waits \
+                                   WHERE @@performance_schema";
 /// Whose transactions there are. A record's lock may carry the thread that asked for it on behalf of its holder; the lock
 /// of the table, which comes first, is always the holder's own.
 const TRANSACTION_OWNERS: &str = "SELECT DISTINCT l.ENGINE_TRANSACTION_ID, t.PROCESSLIST_ID \
@@ -103,8 +106,7 @@ impl Watch {
             Err(AskError::Failed(_)) => Ok(false),
             Err(error) => Err(error),
         };
-        let has_data_locks =
-            answers("SELECT COUNT(*) FROM performance_schema.data_lock_waits WHERE @@performance_schema")?;
+        let has_data_locks = answers(HAS_DATA_LOCK_WAITS)?;
         let rows = if has_data_locks {
             RowLocks::DataLockWaits
         } else if answers(STATUS)? {
