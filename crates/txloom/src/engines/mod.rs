@@ -13,6 +13,9 @@ pub mod registry;
 pub mod target;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod wire;
+#[cfg(test)]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod testing;
 #[cfg(feature = "sqlite")]
 mod embedded;
 #[cfg(feature = "sqlite")]
