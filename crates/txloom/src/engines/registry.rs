@@ -1,6 +1,6 @@
 //! The families of targets.
 
-use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
+use txloom_core::engine::{Engine, EngineError};
 
 #[cfg(feature = "mysql")]
 use super::mysql::MySqlEngine;
@@ -211,5 +211,5 @@ fn installed_mysql(product: Product) -> Vec<Installed> {
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 fn not_built_in(target: &Target) -> EngineError {
-    EngineError::new(target.name(), EngineErrorKind::Unsupported("a built-in form".to_string()))
+    EngineError::new(target.name(), txloom_core::engine::EngineErrorKind::Unsupported("a built-in form".to_string()))
 }
