@@ -171,7 +171,7 @@ fn levels_of(target: &str) -> Result<VersionLevels> {
         format!("{level}: {}", if refused { "refused" } else { "allowed" })
     };
     Ok(VersionLevels {
-        target: target.rsplit('/').next().unwrap_or(target).to_string(),
+        target: short(target).to_string(),
         version: matrix.engine.version.to_string(),
         lost_update: matrix.levels.iter().zip(&row.cells).map(words).collect::<Vec<_>>().join(", "),
         contradictions,
@@ -188,6 +188,11 @@ fn render_versions(versions: &[VersionLevels]) -> String {
     table
 }
 
+/// A target without the directories that lead to it.
+fn short(target: &str) -> &str {
+    target.rsplit('/').next().unwrap_or(target)
+}
+
 fn render(lines: &[Line]) -> String {
     let mut table = format!("# Soak, {}\n\n", date::today());
     table
@@ -198,7 +203,11 @@ fn render(lines: &[Line]) -> String {
         let speed = line.runs as f64 / line.seconds.max(0.001);
         table.push_str(&format!(
             "| {} | {} | {} | {} | {} | {speed:.0} |\n",
-            line.target, line.rounds, line.runs, line.deadlock_runs, line.divergences
+            short(&line.target),
+            line.rounds,
+            line.runs,
+            line.deadlock_runs,
+            line.divergences
         ));
     }
     table
