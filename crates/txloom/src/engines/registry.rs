@@ -140,7 +140,8 @@ pub static FAMILIES: &[Family] = &[
             },
         ],
         url_schemes: &["mysql", "mariadb"],
-        source: Source::Package(Product::MySql.package()),
+        // Debian has no package of it.
+        source: Source::Package("mysql-server (Ubuntu); elsewhere name its directory: mysql@DIR"),
         has_planted_bugs: false,
         installed: || installed_mysql(Product::MySql),
         open: |target| open_mysql(Product::MySql, target),
