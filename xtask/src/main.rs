@@ -1,10 +1,11 @@
-//! Chores: `cargo run -p xtask -- soak | bench | fuzz`. The style check (`tidy`) is an ordinary test in here.
+//! Chores: `cargo run -p xtask -- soak | bench | record`. The style check (`tidy`) is an ordinary test in here.
 
 // A chore talks to the one who runs it.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod date;
+mod record;
 mod soak;
 #[cfg(test)]
 mod tidy;
@@ -16,7 +17,8 @@ fn main() -> ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("soak") => soak::run(&arguments[1..]),
         Some("bench") => bench::run(),
-        _ => Err(anyhow::anyhow!("usage: xtask soak [ROUNDS] | bench")),
+        Some("record") => record::run(&arguments[1..]),
+        _ => Err(anyhow::anyhow!("usage: xtask soak [ROUNDS] | bench | record TARGET…")),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -4,14 +4,19 @@
 //! `txloom run --twice` does), one isolation level a round in turn. Every run must have the transcript of the first one:
 //! the same waits, the same victim of every deadlock, the same rows. The first transcripts are kept in files, so that
 //! they bind later starts, too.
+//!
+//! *Other versions*: `TXLOOM_SOAK_TARGETS` names more targets, separated by spaces (`mysql@DIR postgres@DIR`). What their
+//! levels allow is compared with the table of guarantees.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use txloom::contract::is_for;
 use txloom::corpus::{self, CorpusCase};
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
+use txloom::levels;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::{Mode, RunRequest, Runner};
 use txloom_core::schedule::Policy;
@@ -20,6 +25,10 @@ use txloom_core::trace::compare::transcript;
 use crate::date;
 
 const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
+/// Names more targets, separated by spaces.
+const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
+/// Those of them that run the whole corpus, too: newer servers of this family are too different to be left out.
+const MORE_FAMILY: &str = "mysql";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
 
@@ -39,20 +48,27 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         Some(text) => text.parse().context("the number of rounds")?,
         None => ROUNDS,
     };
+    let more = std::env::var(MORE_TARGETS).unwrap_or_default();
+    let more: Vec<&str> = more.split_whitespace().collect();
     let mut lines = Vec::new();
-    for target in TARGETS {
+    for target in TARGETS.iter().chain(more.iter().filter(|target| target.starts_with(MORE_FAMILY))) {
         lines.push(soak_target(target, rounds)?);
     }
-    let table = render(&lines);
+    let mut versions = Vec::new();
+    for target in TARGETS.iter().chain(&more) {
+        versions.push(levels_of(target)?);
+    }
+    let table = render(&lines) + &render_versions(&versions);
     let path = format!("docs/measurements/soak-{}.md", date::today());
     std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
     std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
     println!("{table}\nwritten to {path}");
-    Ok(lines.iter().all(|line| line.divergences == 0 && line.rounds >= rounds))
+    let steady = lines.iter().all(|line| line.divergences == 0 && line.rounds >= rounds);
+    Ok(steady && versions.iter().all(|version| version.contradictions == 0))
 }
 
 fn soak_target(target: &str, rounds: usize) -> Result<Line> {
-    let folder = Path::new(FOLDER).join(target);
+    let folder = Path::new(FOLDER).join(target.replace(['/', '@'], "_"));
     std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let mut line = load(&folder, target);
     if line.rounds >= rounds {
@@ -60,11 +76,12 @@ fn soak_target(target: &str, rounds: usize) -> Result<Line> {
     }
     let engine = engines::open(&Target::parse(target)?)?;
     let levels = engine.info().levels.clone();
+    let dialect = engine.info().dialect.name();
     let mut runner = EngineRunner::new(vec![engine]);
     while line.rounds < rounds {
         let level = &levels[line.rounds % levels.len()];
         let start = Instant::now();
-        for case in corpus::ANOMALIES.iter().chain(corpus::CONTRACT).filter(|case| fits(case, target)) {
+        for case in corpus::ANOMALIES.iter().chain(corpus::CONTRACT).filter(|case| is_for(case, dialect)) {
             run_case(&mut runner, case, level, &folder, &mut line)?;
         }
         line.seconds += start.elapsed().as_secs_f64();
@@ -75,16 +92,6 @@ fn soak_target(target: &str, rounds: usize) -> Result<Line> {
         }
     }
     Ok(line)
-}
-
-/// Cases for one dialect only are named after it.
-fn fits(case: &CorpusCase, target: &str) -> bool {
-    let dialect = match target {
-        "postgres" => "postgres",
-        "mariadb" => "mysql",
-        _ => "sqlite",
-    };
-    txloom::contract::is_for(case, dialect)
 }
 
 fn run_case(
@@ -141,6 +148,51 @@ fn save(folder: &Path, line: &Line) -> Result<()> {
     std::fs::rename(&temporary, folder.join("progress")).context("saving progress")
 }
 
+// ---- levels -------------------------------------------------------------------------------------------------------
+
+/// What one version's levels allow.
+struct VersionLevels {
+    target: String,
+    version: String,
+    /// What happens to a lost update at each level.
+    lost_update: String,
+    /// How many cells contradict the table of guarantees, or could not be run.
+    contradictions: usize,
+}
+
+fn levels_of(target: &str) -> Result<VersionLevels> {
+    let mut runner = EngineRunner::new(vec![engines::open(&Target::parse(target)?)?]);
+    let matrix = levels::measure(&mut runner, 0, &[])?;
+    let cells = matrix.rows.iter().flat_map(|row| &row.cells);
+    let contradictions = cells.filter(|cell| cell.is_news() || cell.reaction.is_err()).count();
+    let row = matrix.rows.iter().find(|row| row.anomaly.id == "P4").context("the corpus has no lost update")?;
+    let words = |(level, cell): (&LevelName, &levels::Cell)| {
+        let refused = cell.reaction.as_ref().is_ok_and(|reaction| reaction.is_prevented());
+        format!("{level}: {}", if refused { "refused" } else { "allowed" })
+    };
+    Ok(VersionLevels {
+        target: short(target).to_string(),
+        version: matrix.engine.version.to_string(),
+        lost_update: matrix.levels.iter().zip(&row.cells).map(words).collect::<Vec<_>>().join(", "),
+        contradictions,
+    })
+}
+
+fn render_versions(versions: &[VersionLevels]) -> String {
+    let mut table = "\nThe levels of every version, compared with the table of guarantees.\n\n".to_string();
+    table.push_str("| target | version | lost update | contradictions |\n|---|---|---|---:|\n");
+    for line in versions {
+        let VersionLevels { target, version, lost_update, contradictions } = line;
+        table.push_str(&format!("| {target} | {version} | {lost_update} | {contradictions} |\n"));
+    }
+    table
+}
+
+/// A target without the directories that lead to it.
+fn short(target: &str) -> &str {
+    target.rsplit('/').next().unwrap_or(target)
+}
+
 fn render(lines: &[Line]) -> String {
     let mut table = format!("# Soak, {}\n\n", date::today());
     table
@@ -151,7 +203,11 @@ fn render(lines: &[Line]) -> String {
         let speed = line.runs as f64 / line.seconds.max(0.001);
         table.push_str(&format!(
             "| {} | {} | {} | {} | {} | {speed:.0} |\n",
-            line.target, line.rounds, line.runs, line.deadlock_runs, line.divergences
+            short(&line.target),
+            line.rounds,
+            line.runs,
+            line.deadlock_runs,
+            line.divergences
         ));
     }
     table

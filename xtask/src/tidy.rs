@@ -87,7 +87,11 @@ fn lines_are_clean() {
             if path.ends_with(".rs") && line.contains('\t') {
                 complaints.push(format!("{place}: a tab"));
             }
-            if path.ends_with(".rs") && line.chars().count() > LINE_COLUMNS_MAX && !line.contains("\"") {
+            if path.ends_with(".rs")
+                && line.chars().count() > LINE_COLUMNS_MAX
+                && !line.contains('"')
+                && !line.ends_with('\\')
+            {
                 complaints.push(format!("{place}: too long"));
             }
         }
@@ -100,7 +104,8 @@ fn lines_are_clean() {
 
 #[test]
 fn the_core_does_no_io() {
-    let forbidden = ["std::fs", "std::net", "std::process", "std::thread", "std::time", "std::env", "println!"];
+    let forbidden =
+        ["std::fs", "std::net", "std::process", "std::thread", "Instant", "SystemTime", "std::env", "println!"];
     let mut complaints = Vec::new();
     for (path, text) in files(&[".rs"]).iter().filter(|(path, _)| path.starts_with("crates/core/src/")) {
         for word in forbidden.iter().filter(|word| text.contains(**word)) {

@@ -154,6 +154,8 @@ pub struct EngineInfo {
     pub default_level: LevelName,
     /// What else it can do.
     pub capabilities: Capabilities,
+    /// How a person looks inside a private server: a command line.
+    pub client: Option<String>,
 }
 
 impl EngineInfo {

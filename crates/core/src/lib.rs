@@ -46,3 +46,4 @@ pub mod oracle;
 pub mod finding;
 pub mod reduce;
 pub mod planted;
+pub mod formats;

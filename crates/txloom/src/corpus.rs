@@ -55,8 +55,8 @@ pub const CONTRACT: &[CorpusCase] = corpus_files![
     "contract/deleted-key-mysql.sql",
     "contract/errors.sql",
     "contract/failed-transaction.sql",
+    "contract/chain-of-waits.sql",
     "contract/metadata-locks-mysql.sql",
-    "contract/queue-of-waiters.sql",
     "contract/savepoints.sql",
     "contract/still-blocked-at-the-end.sql",
     "contract/values.sql",
@@ -64,6 +64,20 @@ pub const CONTRACT: &[CorpusCase] = corpus_files![
     "contract/values-postgres.sql",
     "contract/values-sqlite.sql",
     "contract/wait-and-resume.sql",
+];
+
+/// Known bugs and differences between systems, by public id: what every engine of ours answers, at every level.
+pub const BUGS: &[CorpusCase] = corpus_files![
+    "bugs/dt2-lock-point.sql",
+    "bugs/dt2-snapshot-creation.sql",
+    "bugs/mariadb-26671.sql",
+    "bugs/mariadb-27922.sql",
+    "bugs/mariadb-27992.sql",
+    "bugs/mariadb-28140.sql",
+    "bugs/mysql-105670.sql",
+    "bugs/mysql-106655.sql",
+    "bugs/mysql-107125.sql",
+    "bugs/tidb-33315.sql",
 ];
 
 /// The program of the walking thread: two withdrawals from one account.
@@ -82,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT)] {
+        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS)] {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()

@@ -6,6 +6,7 @@ pub mod engines;
 pub mod execute;
 pub mod corpus;
 pub mod contract;
+pub mod levels;
 pub mod report;
 pub mod exit;
 #[cfg(feature = "cli")]

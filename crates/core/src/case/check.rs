@@ -410,6 +410,31 @@ mod tests {
     }
 
     #[test]
+    fn guards_are_no_longer_than_they_must_be() {
+        let variant = |version: &str, level: &str, rows: &[i64]| {
+            let mut trace = trace();
+            trace.engine.version = crate::engine::Version::parse(version);
+            trace.sessions.iter_mut().for_each(|session| session.level = crate::level::LevelName::custom(level));
+            trace.steps[1].outcome.as_mut().expect("an outcome").results = vec![integers(rows)];
+            trace
+        };
+        let check_guards = |traces: &[Trace], expect: &str| {
+            let traces: Vec<&Trace> = traces.iter().collect();
+            let recorded = record(&case_with("", "", ""), &traces);
+            assert!(print(&recorded).contains(expect), "{}", print(&recorded));
+            traces.iter().for_each(|trace| assert_eq!(check(&recorded, trace), []));
+        };
+        let (rc, rr) = ("read committed", "repeatable read");
+        let by_level = [variant("1.0", rc, &[1]), variant("1.0", rr, &[2]), variant("2.0", rr, &[2])];
+        check_guards(&by_level, "-- > [toy read committed] rows (1)\n-- > [toy repeatable read] rows (2)\n");
+        let by_version = [variant("1.0", rc, &[1]), variant("1.0", rr, &[1]), variant("2.3.4", rr, &[2])];
+        check_guards(&by_version, "-- > [toy read committed, toy=1.0] rows (1)\n-- > [toy=2.3] rows (2)\n");
+        let by_both =
+            [variant("1.0", rc, &[1]), variant("1.0", rr, &[2]), variant("2.0", rc, &[2]), variant("2.0", rr, &[1])];
+        check_guards(&by_both, "-- > [toy=1.0 read committed, toy=2.0 repeatable read] rows (1)\n");
+    }
+
+    #[test]
     fn traces_agree_iff_their_transcripts_do() {
         let (first, mut second) = (trace(), trace());
         assert_eq!(first_difference(&first, &second), None);

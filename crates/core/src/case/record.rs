@@ -1,11 +1,13 @@
 //! The outcomes of runs, written down as expectations.
 //!
 //! With one trace every observation becomes an expectation. With several (of several targets) what all of them share
-//! is written once, and what only some show is guarded by engine, and by level where one engine ran at several.
+//! is written once, and what only some show is guarded by engine, and by version and level where one engine ran in
+//! several ways.
 
-use crate::case::expect::{Expect, Expectation, Guard, Term};
+use crate::case::expect::{Bound, Expect, Expectation, Guard, Relation, Term};
 use crate::case::{Case, Entry, Final, Line};
 use crate::engine::SessionId;
+use crate::level::LevelName;
 use crate::sql::tokens;
 use crate::trace::compare::sorted;
 use crate::trace::{StepId, StepRun, Trace};
@@ -127,15 +129,43 @@ fn guard_for(traces: &[&Trace], seen_by: &[usize]) -> Option<Guard> {
     }
     let mut terms: Vec<Term> = Vec::new();
     for at in seen_by {
-        let family = traces[*at].engine.family;
-        let family_agrees = (0..traces.len())
-            .filter(|other| traces[*other].engine.family == family)
-            .all(|other| seen_by.contains(&other));
-        let level = traces[*at].sessions.first().map(|session| session.level.clone()).filter(|_| !family_agrees);
-        let term = Term { engine: Some(family.to_string()), bounds: Vec::new(), level };
+        let term = shortest_term(traces, seen_by, *at);
         if !terms.contains(&term) {
             terms.push(term);
         }
     }
     Some(Guard::Any(terms))
+}
+
+/// The shortest term that matches this trace and none of those that did not see it: the engine alone, a version of it, a
+/// level of it, or both.
+fn shortest_term(traces: &[&Trace], seen_by: &[usize], at: usize) -> Term {
+    let (family, version, level) = kind(traces[at]);
+    let holds_for_all = |like: &dyn Fn(&Trace) -> bool| {
+        let alike = |other: &usize| traces[*other].engine.family == family && like(traces[*other]);
+        (0..traces.len()).filter(alike).all(|other| seen_by.contains(&other))
+    };
+    let of_version = |trace: &Trace| kind(trace).1 == version;
+    let of_level = |trace: &Trace| kind(trace).2 == level;
+    let (with_version, with_level) = if holds_for_all(&|_| true) {
+        (false, false)
+    } else if holds_for_all(&of_level) {
+        (false, true)
+    } else if holds_for_all(&of_version) {
+        (true, false)
+    } else {
+        (true, true)
+    };
+    let bound = Bound { relation: Relation::Equal, version };
+    Term {
+        engine: Some(family.to_string()),
+        bounds: with_version.then_some(bound).into_iter().collect(),
+        level: level.filter(|_| with_level),
+    }
+}
+
+/// What guards can tell of a trace: the family, the first two numbers of the version, the level of its first session.
+fn kind(trace: &Trace) -> (&'static str, Vec<u32>, Option<LevelName>) {
+    let version = trace.engine.version.numbers.iter().take(2).copied().collect();
+    (trace.engine.family, version, trace.sessions.first().map(|session| session.level.clone()))
 }

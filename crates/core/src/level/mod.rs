@@ -5,6 +5,7 @@
 //! holds the names; [`guarantees`] says what they are worth.
 
 pub mod guarantees;
+pub mod matrix;
 
 use std::fmt;
 

@@ -26,6 +26,7 @@ pub(crate) fn engine() -> EngineInfo {
         levels: vec![level.clone()],
         default_level: level,
         capabilities: Capabilities::default(),
+        client: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
+use super::convert::ConvertArgs;
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
 
@@ -48,8 +49,24 @@ pub enum Command {
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),
+    /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
+    #[command(after_help = LEVELS_EXAMPLES)]
+    Levels(LevelsArgs),
+    /// Write a case in another format: for PostgreSQL's or MariaDB's test runners, or for a bug tracker
+    Convert(ConvertArgs),
     /// Tell which databases can be started here, and which package brings the others
     Doctor(DoctorArgs),
+}
+
+/// What private servers are told.
+#[derive(Debug, Default, clap::Args)]
+pub struct ServerArgs {
+    /// Start private servers with this setting of theirs, e.g. innodb_snapshot_isolation=ON; may be repeated
+    #[arg(long = "server-arg", value_name = "NAME=VALUE")]
+    pub settings: Vec<String>,
+    /// Leave private servers running at the end, to look inside
+    #[arg(long)]
+    pub keep_server: bool,
 }
 
 /// The flags of `hunt`.
@@ -63,7 +80,7 @@ pub struct HuntArgs {
 /// The flags of `run`.
 #[derive(Debug, Default, clap::Args)]
 pub struct RunArgs {
-    /// Case files; directories stand for all *.sql files in them; - is the standard input
+    /// Case files (also *.spec and DT² text); directories stand for all *.sql files in them; - is the standard input
     #[arg(value_name = "CASE")]
     pub cases: Vec<PathBuf>,
     /// Where to run them: one target or several [default: sqlite]
@@ -89,7 +106,33 @@ pub struct RunArgs {
     pub quiet: bool,
     /// The form of the report
     #[arg(long, default_value = "text")]
-    pub format: Format,
+    pub format: RunFormat,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// The flags of `levels`.
+#[derive(Debug, Default, clap::Args)]
+pub struct LevelsArgs {
+    /// The databases [default: sqlite]
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// The same, as every command takes it
+    #[arg(long, value_name = "TARGET", num_args = 1..)]
+    pub on: Vec<String>,
+    /// Only this level; may be repeated
+    #[arg(long)]
+    pub level: Vec<String>,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: TableFormat,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// Write the report to FILE instead of the standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -128,6 +171,30 @@ pub enum Format {
     Json,
 }
 
+/// The form of a report that is a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum TableFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For documents and issues
+    Markdown,
+    /// For programs; versioned
+    Json,
+}
+
+/// The form of what `run` reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum RunFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; versioned
+    Json,
+    /// For PostgreSQL isolation tests (*.spec): the transcript of PostgreSQL's own runner
+    Isolationtester,
+}
+
 /// What to do when the next step's session waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum PolicyName {
@@ -142,6 +209,12 @@ const HUNT_EXAMPLES: &str = "\
 Examples:
   txloom hunt                      nothing to prepare: it takes a second
   txloom hunt -o lost-update.sql   keep the case, to run it yourself";
+
+const LEVELS_EXAMPLES: &str = "\
+Examples:
+  txloom levels postgres                       all levels of a private PostgreSQL
+  txloom levels sqlite model --format markdown
+  txloom levels postgres --level repeatable-read";
 
 fn run_help() -> String {
     let mut text = "\

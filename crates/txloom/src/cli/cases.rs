@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use txloom_core::case::{self, Case};
+use txloom_core::case::Case;
+use txloom_core::formats::{self, Format, Imported};
 use txloom_core::program::Program;
 
 use super::failure::Failure;
@@ -20,6 +21,8 @@ pub struct LoadedCase {
     pub file: String,
     /// What it says.
     pub case: Case,
+    /// Whether the file is in another tool's format.
+    pub is_foreign: bool,
 }
 
 /// Reads all cases: files as they are named, directories recursively in sorted order. Tells everything that is wrong
@@ -28,10 +31,10 @@ pub fn load(paths: &[PathBuf], streams: &mut Streams) -> Result<Vec<LoadedCase>,
     let mut cases = Vec::new();
     let mut failures = Vec::new();
     for path in paths {
-        match expand(path) {
+        match expand(path, "sql") {
             Err(failure) => failures.push(failure),
-            Ok(files) => files.iter().for_each(|file| match read_case(file, streams) {
-                Ok(case) => cases.push(case),
+            Ok(files) => files.iter().for_each(|file| match load_file(file, streams) {
+                Ok(read) => cases.extend(read),
                 Err(failure) => failures.push(failure),
             }),
         }
@@ -39,29 +42,32 @@ pub fn load(paths: &[PathBuf], streams: &mut Streams) -> Result<Vec<LoadedCase>,
     if failures.is_empty() { Ok(cases) } else { Err(Failure::all(&failures)) }
 }
 
-/// The case files that a path stands for.
-fn expand(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The files that a path stands for: itself, or all with that extension in a directory.
+pub(super) fn expand(path: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
     if is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
     let mut files = Vec::new();
-    collect(path, DEPTH_MAX, &mut files)?;
+    collect(path, extension, DEPTH_MAX, &mut files)?;
     files.sort();
     if files.is_empty() {
-        return Err(Failure::bad_input(format!("there are no cases (*.sql) in the directory {}", path.display())));
+        return Err(Failure::bad_input(format!(
+            "there are no cases (*.{extension}) in the directory {}",
+            path.display()
+        )));
     }
     Ok(files)
 }
 
-fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn collect(directory: &Path, extension: &str, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let cannot_read = |error| cannot_read(directory, &error);
     for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
         let path = entry.map_err(cannot_read)?.path();
         if path.is_dir() {
             if depth > 0 {
-                collect(&path, depth - 1, files)?;
+                collect(&path, extension, depth - 1, files)?;
             }
-        } else if path.extension().is_some_and(|extension| extension == "sql") && !is_program(&path) {
+        } else if path.extension().is_some_and(|found| found == extension) && !is_program(&path) {
             files.push(path);
         }
     }
@@ -80,16 +86,31 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
     Failure::bad_input(format!("cannot read {}: {error}", path.display()))
 }
 
-fn read_case(path: &Path, streams: &mut Streams) -> Result<LoadedCase, Failure> {
+/// Reads the cases of one file, whatever its format: a spec may hold several.
+pub(super) fn load_file(path: &Path, streams: &mut Streams) -> Result<Vec<LoadedCase>, Failure> {
     let file = path.display().to_string();
-    let text = if is_stdin(path) { streams.read_input()? } else { read_text(path)? };
-    let mut case = case::parse(&text)
+    let text = read_file(path, streams)?;
+    let imported = formats::read(path, &text)
         .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))?;
-    if let Some(named) = case.program_path() {
-        let directory = path.parent().filter(|_| !is_stdin(path)).unwrap_or(Path::new(""));
-        case.program = Some(Arc::new(read_program(&directory.join(named))?));
+    let is_foreign = formats::detect(path, &text) != Format::Case;
+    let is_only = imported.len() == 1;
+    let mut cases = Vec::new();
+    for Imported { permutations, mut case } in imported {
+        if let Some(named) = case.program_path() {
+            let directory = path.parent().filter(|_| !is_stdin(path)).unwrap_or(Path::new(""));
+            case.program = Some(Arc::new(read_program(&directory.join(named))?));
+        }
+        // `a.spec#3`: the third permutation, and those that only differ in their order.
+        let number = permutations.first().filter(|_| !is_only);
+        let file = number.map_or_else(|| file.clone(), |number| format!("{file}#{number}"));
+        cases.push(LoadedCase { file, case, is_foreign });
     }
-    Ok(LoadedCase { file, case })
+    Ok(cases)
+}
+
+/// The text of a file, or the standard input.
+pub(super) fn read_file(path: &Path, streams: &mut Streams) -> Result<String, Failure> {
+    if is_stdin(path) { streams.read_input() } else { read_text(path) }
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use txloom_core::engine::EngineInfo;
 use txloom_core::level::{KNOWN_LEVELS, LevelName};
 use txloom_core::schedule::Policy;
 use txloom_core::suggest::hint;
 
-use super::args::{Format, PolicyName, RunArgs};
+use super::args::{Format, PolicyName, RunArgs, RunFormat, ServerArgs};
 use super::failure::Failure;
-use crate::engines::Target;
+use super::streams::Streams;
+use crate::engines::{Place, Target};
 use crate::execute::ExecuteOptions;
+use crate::servers::ServerOptions;
 
 /// The target of a run that names none: it needs nothing installed.
 pub const DEFAULT_TARGET: &str = "sqlite";
@@ -59,7 +62,8 @@ impl RunSettings {
 
     /// Checks the flags.
     pub fn new(args: &RunArgs) -> Result<RunSettings, Failure> {
-        let (targets, strays) = targets_and_strays(&args.on)?;
+        let (mut targets, strays) = targets_and_strays(&args.on)?;
+        tell_servers(&mut targets, &args.server)?;
         let cases: Vec<PathBuf> = args.cases.iter().cloned().chain(strays).collect();
         if cases.is_empty() {
             return Err(Failure::bad_input("no CASE to run: name a file, a directory, or - for the standard input"));
@@ -67,7 +71,7 @@ impl RunSettings {
         let settings = RunSettings {
             cases,
             targets,
-            level: args.level.as_deref().map(parse_level).transpose()?,
+            level: args.level.as_deref().map(level).transpose()?,
             record: args.record,
             twice: args.twice,
             policy: match args.policy {
@@ -76,7 +80,11 @@ impl RunSettings {
             },
             statement_limit: parse_duration(&args.statement_limit)?,
             quiet: args.quiet,
-            format: args.format,
+            format: match args.format {
+                RunFormat::Json => Format::Json,
+                // Transcripts are no reports: whoever prints them asks for no form of report.
+                RunFormat::Text | RunFormat::Isolationtester => Format::Text,
+            },
             out: args.out.clone(),
         };
         settings.check()?;
@@ -103,27 +111,60 @@ pub fn is_stdin(path: &std::path::Path) -> bool {
 /// `--on` takes several targets, so that it also swallows a case that follows them: `--on sqlite case.sql`. What is no
 /// target but reads like a file is given back.
 fn targets_and_strays(texts: &[String]) -> Result<(Vec<Target>, Vec<PathBuf>), Failure> {
+    let is_file = |text: &str| text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists();
+    let is_stray = |text: &&String| Target::parse(text).is_err() && is_file(text);
+    let (strays, named): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_stray);
+    Ok((targets(named)?, strays.into_iter().map(PathBuf::from).collect()))
+}
+
+/// The targets of a command that takes no files; the default target if none is named.
+pub fn targets<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
-    let mut strays = Vec::new();
     for text in texts {
-        match Target::parse(text) {
-            Ok(target) if targets.iter().any(|other| other.name() == target.name()) => {
-                return Err(Failure::bad_input(format!("the target {target} is named twice")));
-            }
-            Ok(target) => targets.push(target),
-            Err(_) if text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists() => {
-                strays.push(PathBuf::from(text));
-            }
-            Err(error) => return Err(Failure::bad_input(error)),
+        let target = Target::parse(text).map_err(Failure::bad_input)?;
+        if targets.iter().any(|other| other.name() == target.name()) {
+            return Err(Failure::bad_input(format!("the target {target} is named twice")));
         }
+        targets.push(target);
     }
     if targets.is_empty() {
         targets.push(Target::parse(DEFAULT_TARGET).map_err(Failure::bad_input)?);
     }
-    Ok((targets, strays))
+    Ok(targets)
 }
 
-fn parse_level(text: &str) -> Result<LevelName, Failure> {
+/// Tells all private servers among the targets what the flags say.
+pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Failure> {
+    let setting = |text: &String| {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let usage = || Failure::bad_input(format!("`{text}` is not a setting of a server; write NAME=VALUE"));
+        if name.is_empty() || name.starts_with('-') || !text.contains('=') {
+            Err(usage())
+        } else {
+            Ok((name.to_string(), value.to_string()))
+        }
+    };
+    let extra = args.settings.iter().map(setting).collect::<Result<Vec<_>, _>>()?;
+    let asked = !extra.is_empty() || args.keep_server;
+    let mut private = targets.iter_mut().filter(|target| matches!(target.place, Place::Private(_))).peekable();
+    if asked && private.peek().is_none() {
+        return Err(Failure::bad_input("--server-arg and --keep-server are for private servers; no target is one"));
+    }
+    private.for_each(|target| target.server = ServerOptions { extra: extra.clone(), keep: args.keep_server });
+    Ok(())
+}
+
+/// Says how to look inside the servers that are kept, and how to end them.
+pub fn tell_of_kept(engines: &[EngineInfo], args: &ServerArgs, streams: &mut Streams) {
+    for (engine, client) in engines.iter().filter_map(|engine| Some((engine, engine.client.as_ref()?))) {
+        if args.keep_server {
+            streams.complain(&format!("txloom: {}: stays running; look inside with: {client}", engine.target));
+        }
+    }
+}
+
+/// Reads the name of an isolation level.
+pub fn level(text: &str) -> Result<LevelName, Failure> {
     LevelName::parse(text).ok_or_else(|| {
         let known = KNOWN_LEVELS.join(", ");
         let near = hint(&LevelName::custom(text).to_string(), KNOWN_LEVELS.iter().copied());

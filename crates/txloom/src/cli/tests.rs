@@ -11,7 +11,7 @@ use txloom_core::oracle::{Mode, RunError, RunRequest, Runner};
 use txloom_core::outcome::ErrorClass;
 use txloom_core::trace::Trace;
 
-use super::args::{Format, RunArgs};
+use super::args::{RunArgs, RunFormat};
 use super::run::run_on;
 use super::settings::RunSettings;
 use super::{Failure, Streams, cases, guarded};
@@ -214,7 +214,7 @@ fn targets_are_compared() {
     let waits = || vec![Ok(waiting().end())];
     let newer = vec![Ok(waiting().on("postgres:17", "17.2").end())];
     let mut runner = PlayedRunner::new(vec![waits(), newer, vec![Ok(refusing().end())]]);
-    let json = RunArgs { format: Format::Json, ..args(&[Path::new("-")]) };
+    let json = RunArgs { format: RunFormat::Json, ..args(&[Path::new("-")]) };
     let (exit, out, _) = play(&json, CASE, &mut runner);
     assert_eq!(exit, Exit::Found);
     let report = json::parse(&out).unwrap();

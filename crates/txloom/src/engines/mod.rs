@@ -11,6 +11,11 @@
 
 pub mod registry;
 pub mod target;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod wire;
+#[cfg(test)]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod testing;
 #[cfg(feature = "sqlite")]
 mod embedded;
 #[cfg(feature = "sqlite")]
@@ -27,14 +32,7 @@ pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
 
-use crate::servers::ServerOptions;
-
 /// Starts or reaches a target.
 pub fn open(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    open_with(target, &ServerOptions::default())
-}
-
-/// Starts or reaches a target; if that starts a private server, with these options.
-pub fn open_with(target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
-    (target.family.open)(target, options)
+    (target.family.open)(target)
 }

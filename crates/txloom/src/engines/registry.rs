@@ -1,6 +1,6 @@
 //! The families of targets.
 
-use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
+use txloom_core::engine::{Engine, EngineError};
 
 #[cfg(feature = "mysql")]
 use super::mysql::MySqlEngine;
@@ -9,7 +9,7 @@ use super::postgres::PostgresEngine;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::target::Place;
 use super::target::Target;
-use crate::servers::ServerOptions;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 #[cfg(feature = "mysql")]
 use crate::servers::mysql::{self, PrivateMySql, Product};
 #[cfg(feature = "postgres")]
@@ -31,11 +31,8 @@ pub struct Family {
     /// What of it is on this machine; empty if nothing is.
     pub(super) installed: fn() -> Vec<Installed>,
     /// Starts or reaches a target of the family.
-    pub(super) open: Open,
+    pub(super) open: fn(&Target) -> Result<Box<dyn Engine>, EngineError>,
 }
-
-/// Starts or reaches a target; private servers are started with these options.
-pub(super) type Open = fn(&Target, &ServerOptions) -> Result<Box<dyn Engine>, EngineError>;
 
 /// One way to write a target of a family.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +125,7 @@ pub static FAMILIES: &[Family] = &[
         source: Source::Package(Product::MariaDb.package()),
         has_planted_bugs: false,
         installed: || installed_mysql(Product::MariaDb),
-        open: |target, options| open_mysql(Product::MariaDb, target, options),
+        open: |target| open_mysql(Product::MariaDb, target),
     },
     #[cfg(feature = "mysql")]
     Family {
@@ -143,10 +140,11 @@ pub static FAMILIES: &[Family] = &[
             },
         ],
         url_schemes: &["mysql", "mariadb"],
-        source: Source::Package(Product::MySql.package()),
+        // Debian has no package of it.
+        source: Source::Package("mysql-server (Ubuntu); elsewhere name its directory: mysql@DIR"),
         has_planted_bugs: false,
         installed: || installed_mysql(Product::MySql),
-        open: |target, options| open_mysql(Product::MySql, target, options),
+        open: |target| open_mysql(Product::MySql, target),
     },
 ];
 
@@ -156,22 +154,22 @@ fn built_in(name: &str) -> Vec<Installed> {
 }
 
 #[cfg(feature = "sqlite")]
-fn open_sqlite(target: &Target, _: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
+fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::sqlite::SqliteEngine::start(target.name())?))
 }
 
 #[cfg(feature = "sqlite")]
-fn open_model(target: &Target, _: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
+fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
 }
 
 #[cfg(feature = "postgres")]
-fn open_postgres(target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
+fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
         Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivatePostgres::start(programs, options.clone());
+            let server = PrivatePostgres::start(programs, target.server.clone());
             PostgresEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
@@ -191,12 +189,12 @@ fn installed_postgres() -> Vec<Installed> {
 }
 
 #[cfg(feature = "mysql")]
-fn open_mysql(product: Product, target: &Target, options: &ServerOptions) -> Result<Box<dyn Engine>, EngineError> {
+fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
         Place::Running(url) => MySqlEngine::connect(target.name(), url)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
-            let server = PrivateMySql::start(product, programs, options.clone());
+            let server = PrivateMySql::start(product, programs, target.server.clone());
             MySqlEngine::start_private(target.name(), server.map_err(|error| error.for_target(target.name()))?)?
         }
     };
@@ -214,5 +212,5 @@ fn installed_mysql(product: Product) -> Vec<Installed> {
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 fn not_built_in(target: &Target) -> EngineError {
-    EngineError::new(target.name(), EngineErrorKind::Unsupported("a built-in form".to_string()))
+    EngineError::new(target.name(), txloom_core::engine::EngineErrorKind::Unsupported("a built-in form".to_string()))
 }

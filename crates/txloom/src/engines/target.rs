@@ -15,7 +15,7 @@ use txloom_core::planted::{self, PlantedBug};
 use txloom_core::suggest::hint;
 
 use super::registry::{FAMILIES, Family};
-use crate::servers::Programs;
+use crate::servers::{Programs, ServerOptions};
 
 /// A target that was asked for. That it can be started is another matter.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Target {
     pub place: Place,
     /// The bugs to be planted in it, in the order in which they were asked for.
     pub bugs: Vec<&'static PlantedBug>,
+    /// What a private server is told beyond our own settings.
+    pub server: ServerOptions,
 }
 
 /// Which server is meant.
@@ -67,7 +69,7 @@ impl Target {
         let error = |problem| TargetError { target: mask_password(text), problem };
         let (family, place) = if body.contains("://") { parse_url(body) } else { parse_name(body) }.map_err(error)?;
         let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
-        Ok(Target { name: mask_password(text), family, place, bugs })
+        Ok(Target { name: mask_password(text), family, place, bugs, server: ServerOptions::default() })
     }
 
     /// What was written, without a password: this is what reports and messages show.

@@ -74,7 +74,8 @@ impl Run<'_> {
                 // The server is dead: the sessions will say so one after the other.
                 None => Waits::none(""),
             };
-            if self.trace.death.is_none() && is_quiet(&in_flight, &waits) {
+            let ending = self.trace.death.is_some() || in_flight.iter().any(|session| self.is_cancelled(*session));
+            if !ending && is_quiet(&in_flight, &waits) {
                 return Ok(waits);
             }
             if start.elapsed() > limit {
@@ -99,6 +100,11 @@ impl Run<'_> {
             .map(SessionId)
             .filter(|session| !arrived.contains_key(session))
             .collect()
+    }
+
+    /// Whether the statement in flight of a session was cancelled: it will end, though it may still be seen waiting.
+    fn is_cancelled(&self, session: SessionId) -> bool {
+        self.sessions[session.0].in_flight.is_some_and(|id| self.trace.step(id).cancelled.is_some())
     }
 
     /// Who waits for whom; `None` if the server turns out to be dead.

@@ -34,6 +34,7 @@ pub(crate) fn engine(target: &str, version: &str) -> EngineInfo {
         levels: levels.iter().map(|level| LevelName::custom(level)).collect(),
         default_level: LevelName::custom(levels[0]),
         capabilities: Capabilities::default(),
+        client: None,
     }
 }
 

@@ -95,7 +95,7 @@ mod tests {
         assert!(reader.new_lines().unwrap().is_empty());
         write!(log, "one\ntw").unwrap();
         assert_eq!(reader.new_lines().unwrap(), ["one"]);
-        write!(log, "o\n").unwrap();
+        writeln!(log, "o").unwrap();
         assert_eq!(reader.new_lines().unwrap(), ["two"]);
         assert!(reader.new_lines().unwrap().is_empty());
         assert_eq!(last_lines(&path), ["before", "one", "two"]);

@@ -1,9 +1,9 @@
 //! Private servers: database servers that txloom starts for itself and throws away.
 //!
-//! **Problem.** Isolation bugs depend on timing, settings and leftovers. A server that somebody else uses, with settings
-//! that somebody else chose, cannot be made repeatable; and a test must never be able to hurt real data. So a run gets
-//! a server of its own, from the programs that are installed on this machine, in a directory of its own, reachable
-//! only through a socket in that directory.
+//! **Problem.** Isolation bugs depend on timing, settings and leftovers. A server that somebody else uses, with
+//! settings that somebody else chose, cannot be made repeatable; and a test must never be able to hurt real data. So a
+//! run gets a server of its own, from the programs that are installed on this machine, in a directory of its own,
+//! reachable only through a socket in that directory.
 //!
 //! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have their
 //! working directory there. Both facts can be read by anybody at any time, so nothing has to be remembered: a lock file
@@ -61,7 +61,7 @@ pub enum Programs {
 pub struct ServerOptions {
     /// Settings of the server, name and value; they come after ours, so they win.
     pub extra: Vec<(String, String)>,
-    /// Leave the server running in the end, for somebody to look inside.
+    /// Whether the server is left running for the user to look inside.
     pub keep: bool,
 }
 

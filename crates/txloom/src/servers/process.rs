@@ -130,15 +130,14 @@ struct Found {
     descriptor: OwnedFd,
 }
 
-/// The processes whose working directory lies in `dir`.
+/// The processes whose working directory lies in `dir`, a path without links.
 fn processes_in(dir: &Path) -> Vec<Found> {
-    let Ok(dir) = dir.canonicalize() else { return Vec::new() };
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let inside = |entry: fs::DirEntry| {
         let pid = process_number(&entry.file_name())?;
         let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
         let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-        cwd.starts_with(&dir).then_some(Found { pid, descriptor })
+        cwd.starts_with(dir).then_some(Found { pid, descriptor })
     };
     entries.flatten().filter_map(inside).collect()
 }

@@ -57,7 +57,7 @@ fn tutorial() {
 
 #[test]
 fn reference() {
-    for file in ["docs/reference/commands.md", "docs/reference/targets.md"] {
+    for file in ["docs/reference/commands.md", "docs/reference/formats.md", "docs/reference/targets.md"] {
         check(file);
     }
 }

@@ -32,7 +32,9 @@ pub(super) fn smallest(finding: Finding, runner: &mut dyn Runner) -> Result<(Fin
 /// The cases of the corpus that are for engines of a dialect.
 pub(super) fn corpus(dialect: &str) -> Vec<LoadedCase> {
     let cases = corpus::ANOMALIES.iter().chain(corpus::CONTRACT).filter(|case| contract::is_for(case, dialect));
-    cases.map(|case| LoadedCase { file: format!("corpus/{}", case.path), case: case.parse() }).collect()
+    cases
+        .map(|case| LoadedCase { file: format!("corpus/{}", case.path), case: case.parse(), is_foreign: false })
+        .collect()
 }
 
 /// The plain SQL of what was found.

@@ -6,12 +6,12 @@ mod record;
 use txloom_core::engine::Engine;
 use txloom_core::oracle::Runner;
 
-use super::args::{Format, RunArgs};
+use super::args::{Format, RunArgs, RunFormat};
 use super::cases::{self, LoadedCase};
 use super::failure::Failure;
-use super::settings::RunSettings;
+use super::settings::{self, RunSettings};
 use super::streams::Streams;
-use crate::engines;
+use crate::engines::{self, Place};
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -22,6 +22,9 @@ pub(crate) use execute::{Execution, execute};
 
 /// Runs the command.
 pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    if args.format == RunFormat::Isolationtester {
+        return super::isolation::run(args, streams);
+    }
     let settings = RunSettings::new(args)?;
     let cases = cases::load(&settings.cases, streams)?;
     if settings.record {
@@ -30,12 +33,18 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &settings.out {
         streams.redirect(path)?;
     }
-    let mut runner = start(&settings)?;
+    let mut runner = start(&settings, streams)?;
+    settings::tell_of_kept(&runner.targets(), &args.server, streams);
     run_on(&settings, &cases, &mut runner, streams)
 }
 
 /// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
-fn start(settings: &RunSettings) -> Result<EngineRunner, Failure> {
+fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
+    for target in settings.targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
+        let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
+                       on that server is touched";
+        streams.complain(&format!("txloom: {target}: {promise}"));
+    }
     let engines: Vec<Box<dyn Engine>> = settings.targets.iter().map(engines::open).collect::<Result<_, _>>()?;
     let options = ExecuteOptions { statement_limit: settings.statement_limit };
     Ok(EngineRunner::new(engines).with_options(options))

@@ -11,6 +11,12 @@ use super::Execution;
 
 /// Refuses a case whose runs cannot be written down in one file.
 pub(super) fn check(loaded: &LoadedCase) -> Result<(), Failure> {
+    if loaded.is_foreign {
+        let file = &loaded.file;
+        return Err(Failure::bad_input(format!(
+            "cannot record {file}: its format has no room for expectations; `txloom convert --to sql` makes a case of it"
+        )));
+    }
     if loaded.case.schedules().len() > 1 {
         let file = &loaded.file;
         return Err(Failure::bad_input(format!(

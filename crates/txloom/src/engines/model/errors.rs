@@ -14,7 +14,7 @@ pub(super) fn deadlock() -> DbError {
 
 /// The isolation level could not be kept.
 pub(super) fn serialization_failure(reason: &str) -> DbError {
-    let message = format!("could not serialize access: {reason}; the transaction has been rolled back");
+    let message = format!("could not serialize access: {reason}");
     own(ErrorClass::SerializationFailure, "MODEL_SERIALIZATION_FAILURE", message)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn no_such_savepoint(name: &str) -> DbError {
 pub(super) fn foreign_key(child: &str, parent: &str) -> DbError {
     DbError {
         native: Some(i64::from(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)),
-        detail: Some(format!("a row of {child} has no counterpart in {parent}; the transaction has been rolled back")),
+        detail: Some(format!("a row of {child} has no counterpart in {parent}")),
         ..own(ErrorClass::ForeignKey, "SQLITE_CONSTRAINT_FOREIGNKEY", "FOREIGN KEY constraint failed".to_string())
     }
 }

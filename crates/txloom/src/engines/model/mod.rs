@@ -95,6 +95,7 @@ impl ModelEngine {
             default_level: levels[0].clone(),
             levels: levels.to_vec(),
             capabilities: Capabilities::default(),
+            client: None,
         };
         let (shared, _) = set_up_world(&rules, &[]).map_err(|error| failed(target, &error))?;
         Ok(ModelEngine { info, rules, shared })

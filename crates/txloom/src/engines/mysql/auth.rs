@@ -6,29 +6,19 @@
 //! | `caching_sha2_password` | the same with SHA-256; to a server that has not seen the user yet, the password itself |
 //! | `unix_socket`, `auth_socket` | nothing: the server asks the operating system who we are |
 //!
-//! The password itself goes as it is over a local socket, and encrypted with the server's public key over TCP. That key
-//! comes from the server over the same connection, so it protects against who listens and not against who pretends to be
-//! the server. (Clients of MySQL call that `allowPublicKeyRetrieval`.)
+//! The password itself goes over a local socket as it is, and over TCP encrypted with the server's public key. That
+//! key comes from the server over the same connection, so it protects against who listens and not against who
+//! pretends to be the server. (Clients of MySQL call that `allowPublicKeyRetrieval`.)
 
-use std::fmt;
 use std::io;
 
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
+use super::super::wire::url::Password;
 use super::connection::ConnectError;
 use super::packet::Packets;
 use super::rsa::PublicKey;
-
-/// A password, which is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Password(pub(super) String);
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// The length of the server's random bytes.
 const SCRAMBLE_LENGTH: usize = 20;

@@ -20,10 +20,11 @@ use std::time::Duration;
 
 use txloom_core::outcome::{DbError, ErrorClass, Notice, Outcome, Row, TxStatus};
 
+use super::super::wire::stream::{Address, Stream, is_timeout};
+use super::super::wire::url::Password;
 use super::answer::{self, Answer};
-use super::auth::{Authentication, Password};
+use super::auth::Authentication;
 use super::packet::{Packets, Parts, malformed};
-use super::stream::{Address, Stream, is_timeout};
 
 /// How long connecting may take, and how long each answer during login.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);

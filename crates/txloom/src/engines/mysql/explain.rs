@@ -5,9 +5,9 @@ use std::io;
 use txloom_core::engine::{EngineError, EngineErrorKind};
 use txloom_core::outcome::DbError;
 
+use super::super::wire::stream::is_timeout;
 use super::connection::{ConnectError, Login};
 use super::monitor::AskError;
-use super::stream::is_timeout;
 
 /// `max_connections` is reached.
 const TOO_MANY_CONNECTIONS: &[i64] = &[1040, 1203, 1226];

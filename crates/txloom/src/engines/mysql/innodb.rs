@@ -159,7 +159,8 @@ impl Lock {
             return false;
         }
         // And an insert into a gap does not wait for a lock of the record alone, nor for another insert.
-        !(held.insert_intention || self.gap && held.record)
+        let only_meet_in_the_gap = self.gap && held.record;
+        !only_meet_in_the_gap && !held.insert_intention
     }
 }
 

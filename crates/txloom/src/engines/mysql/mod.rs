@@ -7,7 +7,7 @@
 //!   session threads   ── one connection each
 //! ```
 //!
-//! In reading order: `stream`, `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
+//! In reading order: `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
 //! speak the protocol; `session` holds the connections of a case; `monitor`, `innodb`, `metadata` and `waits`
 //! watch them; `reach`, `layout`, `reset` and `snapshot` begin and end a case; `url` and `explain` are for
 //! people.
@@ -30,7 +30,6 @@
 //!
 //! **Limits.** No TLS. InnoDB alone is made quiet; other storage engines are as they are.
 
-mod stream;
 mod packet;
 mod rsa;
 mod auth;
@@ -67,8 +66,8 @@ use self::connection::{Connection, Login, text};
 use self::layout::Layout;
 use self::monitor::Monitor;
 use self::session::{Progress, Shared};
-use self::stream::Address;
 use self::waits::Watch;
+use super::wire::stream::Address;
 use crate::servers::PrivateMySql;
 
 /// The levels that sessions may ask for, weakest first.
@@ -161,6 +160,10 @@ impl MySqlEngine {
             levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
             default_level: default_level(&mut probe),
             capabilities: Capabilities { nodes: false, kill: matches!(home, Home::Private(_)) },
+            client: match &home {
+                Home::Private(server) => Some(server.client()),
+                Home::Borrowed => None,
+            },
         };
         let mut engine = MySqlEngine {
             info,

@@ -62,7 +62,7 @@ impl Monitor {
 
     /// A server that lets us in but says nothing is silent, too.
     fn note(&self, error: ConnectError) -> AskError {
-        if matches!(&error, ConnectError::Io(error) if super::stream::is_timeout(error)) {
+        if matches!(&error, ConnectError::Io(error) if super::super::wire::stream::is_timeout(error)) {
             self.silent.store(true, Ordering::SeqCst);
             return AskError::Silent;
         }

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::stream::Stream;
+use super::super::wire::stream::Stream;
 
 /// The longest payload of one packet.
 const PAYLOAD_MAX: usize = 0xff_ffff;

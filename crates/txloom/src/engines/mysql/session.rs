@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use txloom_core::engine::{Cancel, EngineError, Session};
 use txloom_core::outcome::Outcome;
 
+use super::super::wire::stream::Stream;
 use super::connection::Connection;
 use super::explain;
 use super::monitor::Monitor;
 use super::reach::Reach;
-use super::stream::Stream;
 
 /// What the sessions of an engine share with it.
 #[derive(Debug)]

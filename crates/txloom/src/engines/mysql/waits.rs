@@ -8,10 +8,11 @@
 //! | metadata, `GET_LOCK` | `performance_schema.metadata_locks` ([`metadata`]) | the same |
 //! | of tables without InnoDB | the state in `SHOW PROCESSLIST` | the same |
 //!
-//! **When is a wait certain?** A statement that closes a circle waits for a moment before InnoDB chooses a victim. MySQL 8
-//! does that in a thread of its own, but tells all edges, so that the circle is seen. MariaDB checks right after
-//! the request was queued; who has passed the check is counted in `Innodb_row_lock_current_waits`. So its waits are
-//! believed once the counter has reached their number:
+//! **When is a wait certain?** A statement that closes a circle waits for a moment before InnoDB chooses a victim. MariaDB
+//! checks right after the request was queued. MySQL 8 checks in a thread of its own, and takes for the victim who has
+//! gone to sleep last: a waiter that is still on its way to bed when the next statement waits may become the victim
+//! in its place. On both, who sleeps is counted in `Innodb_row_lock_current_waits`. So waits are believed once the counter
+//! has reached their number:
 //!
 //! ```text
 //!   b   queue the request ── check for a deadlock ── count it ── sleep
@@ -57,6 +58,10 @@ const TRANSACTION_OWNERS: &str = "SELECT DISTINCT l.ENGINE_TRANSACTION_ID, t.PRO
                                   FROM performance_schema.data_locks AS l \
                                   LEFT JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID \
                                   WHERE l.LOCK_TYPE = 'TABLE'";
+/// How many wait for the lock of a whole table, which is not counted; and how many are counted.
+const COUNTED: &str = "SELECT COUNT(DISTINCT ENGINE_TRANSACTION_ID) FROM performance_schema.data_locks \
+                       WHERE LOCK_TYPE = 'TABLE' AND LOCK_STATUS = 'WAITING'; \
+                       SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
 const PROCESSES: &str = "SHOW PROCESSLIST";
 
 /// Waiting connections, each with those that it waits for; `None` stands for somebody without a connection.
@@ -159,7 +164,14 @@ impl Watch {
                 if waits.is_empty() {
                     return Ok(Edges::new());
                 }
-                Ok(edges_of(&waits, &last_rows(monitor.ask(TRANSACTION_OWNERS)?)))
+                let edges = edges_of(&waits, &last_rows(monitor.ask(TRANSACTION_OWNERS)?));
+                let counted = monitor.ask(COUNTED)?;
+                let number = |at: usize, column: usize| -> usize {
+                    let row = counted.get(at).and_then(|result| result.rows.first());
+                    row.and_then(|row| text(row, column).parse().ok()).unwrap_or(0)
+                };
+                let asleep = number(0, 0) + number(1, 1);
+                Ok(if edges.len() <= asleep { edges } else { Edges::new() })
             }
             RowLocks::Status { counted } => {
                 let results = monitor.ask(if counted { STATUS_AND_COUNTER } else { STATUS })?;

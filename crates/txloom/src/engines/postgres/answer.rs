@@ -119,7 +119,8 @@ fn status(byte: u8) -> io::Result<TxStatus> {
     }
 }
 
-fn row(body: &DataRowBody) -> io::Result<Row> {
+/// The cells of a row.
+pub(super) fn row(body: &DataRowBody) -> io::Result<Row> {
     let cell = |range: Option<std::ops::Range<usize>>| Ok(range.map(|range| body.buffer()[range].to_vec()));
     body.ranges().map(cell).collect()
 }

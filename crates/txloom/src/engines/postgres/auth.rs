@@ -10,8 +10,8 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use txloom_core::outcome::{DbError, ErrorClass};
 
+use super::super::wire::url::Password;
 use super::connection::ConnectError;
-use super::url::Password;
 
 /// A login in progress.
 pub(super) struct Authentication<'a> {

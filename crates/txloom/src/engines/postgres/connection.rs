@@ -16,10 +16,10 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use txloom_core::outcome::{DbError, ErrorClass, Outcome, TxStatus};
 
+use super::super::wire::stream::{Address, Stream, is_timeout};
+use super::super::wire::url::Password;
 use super::answer::{Answer, Fields, Next};
 use super::auth::Authentication;
-use super::stream::{Stream, is_timeout};
-use super::url::{Address, Password};
 
 /// How long connecting and logging in may take.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -94,7 +94,7 @@ impl Connection {
     /// Connects and logs in.
     pub(super) fn open(login: &Login) -> Result<Connection, ConnectError> {
         let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
-        stream.set_read_limit(Some(CONNECT_LIMIT))?;
+        stream.set_limit(Some(CONNECT_LIMIT))?;
         let mut connection = Connection {
             stream,
             incoming: BytesMut::with_capacity(8192),
@@ -103,7 +103,7 @@ impl Connection {
             lost: None,
         };
         connection.log_in(login)?;
-        connection.stream.set_read_limit(login.patience)?;
+        connection.stream.set_limit(login.patience)?;
         Ok(connection)
     }
 
@@ -187,9 +187,8 @@ impl Connection {
             match answer.take(message)? {
                 Next::Read => {}
                 Next::RefuseCopy => {
-                    let mut refusal = BytesMut::new();
-                    frontend::copy_fail("a step has no data to copy", &mut refusal)?;
-                    let _ = self.stream.write_all(&refusal);
+                    // If the server has hung up, reading on will tell.
+                    let _ = self.refuse_copy();
                 }
                 Next::Done(status) => return Ok(answer.finish(status, type_name)),
             }
@@ -204,6 +203,28 @@ impl Connection {
         let lost = DbError { class: ErrorClass::ConnectionLost, ..last_words };
         self.lost = Some(lost.clone());
         Outcome { error: Some(lost), ..answer.finish(TxStatus::Lost, type_name) }
+    }
+
+    /// Sends one message and does not wait for its answer, which [`Connection::poll`] reads.
+    pub(super) fn send(&mut self, sql: &str) -> io::Result<()> {
+        let mut query = BytesMut::new();
+        frontend::query(sql, &mut query)?;
+        self.stream.write_all(&query)
+    }
+
+    /// Answers a request for data to be copied with a refusal.
+    pub(super) fn refuse_copy(&mut self) -> io::Result<()> {
+        let mut refusal = BytesMut::new();
+        frontend::copy_fail("a step has no data to copy", &mut refusal)?;
+        self.stream.write_all(&refusal)
+    }
+
+    /// The next message of an answer, if one arrives within the limit.
+    pub(super) fn poll(&mut self, limit: Duration) -> io::Result<Option<Message>> {
+        if let Some(message) = Message::parse(&mut self.incoming)? {
+            return Ok(Some(message));
+        }
+        if self.stream.is_readable_within(limit)? { self.read_message().map(Some) } else { Ok(None) }
     }
 
     /// The next message; `InvalidInput` if the bytes are none, anything else if the connection is gone.

@@ -26,7 +26,7 @@ const ENDING_LIMIT: Duration = Duration::from_secs(2);
 /// How long the process of a lost connection may take to end.
 const DYING_LIMIT: Duration = Duration::from_secs(2);
 
-/// After so many cases, the catalogs are rid of the remains of their tables: nobody else does it without autovacuum.
+/// After so many cases, the catalogs are rid of the remains of dropped tables: without autovacuum they would only grow.
 const CASES_PER_VACUUM: u32 = 500;
 
 impl Engine for PostgresEngine {
@@ -155,12 +155,14 @@ impl PostgresEngine {
     /// Executes the setup message by message, up to the first error. What it did to the connection itself (settings,
     /// temporary tables, advisory locks, a transaction without an end) goes with it.
     fn set_up(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
+        let (target, types) = (self.info.target.clone(), Arc::clone(&self.types));
+        // One connection for all of it, so that one message can build on what another one set.
+        let connection = self.control()?;
         let mut outcomes: Vec<Outcome> = Vec::new();
         for message in setup {
-            let outcome = self.execute(message)?;
-            let failed = outcome.error.is_some();
-            outcomes.push(outcome);
-            if failed {
+            let executed = connection.execute(message, |oid| types.name(oid));
+            outcomes.push(executed.map_err(|error| not_understood(&target, message, &error))?);
+            if outcomes.last().is_some_and(|outcome| outcome.error.is_some()) {
                 break;
             }
         }
@@ -226,7 +228,7 @@ impl PostgresEngine {
         self.control = None;
     }
 
-    /// Keeps our own server from slowing down and filling the disk in a long hunt.
+    /// Keeps our own server from filling the disk in a long hunt.
     fn keep_tidy(&mut self) -> Result<(), EngineError> {
         self.cases_since_vacuum += 1;
         let Home::Private(server) = &mut self.home else { return Ok(()) };
@@ -266,21 +268,18 @@ impl PostgresEngine {
     ///
     /// A connection is lost a moment before the server's main process learns that the backend has crashed. So wait for
     /// the ends of those processes; then connect once, whatever comes of it: the main process sees to its dead before
-    /// it answers, and then the log says so.
+    /// it answers. Then the log says what happened, and everybody else has been thrown out.
     fn private_death(&mut self) -> Option<Death> {
         let Home::Private(server) = &mut self.home else { return None };
-        let lost: Vec<i32> = self
-            .sessions
-            .values()
-            .filter(|opened| opened.lost.load(Ordering::SeqCst))
-            .map(|opened| opened.pid)
-            .collect();
-        if server.died().is_none() && !lost.is_empty() {
-            let _ = lost.iter().all(|pid| process::is_gone_within(*pid, DYING_LIMIT));
-            if Connection::open(&self.session_login).is_err() {
-                // The main process is ending: its children may have noticed before it is quite gone.
-                server.ends_within(DYING_LIMIT);
-            }
+        let is_lost = |opened: &&Opened| opened.lost.load(Ordering::SeqCst);
+        let lost: Vec<i32> = self.sessions.values().filter(is_lost).map(|opened| opened.pid).collect();
+        if lost.is_empty() && server.died().is_none() {
+            return None;
+        }
+        let _ = lost.iter().all(|pid| process::is_gone_within(*pid, DYING_LIMIT));
+        if Connection::open(&self.session_login).is_err() && server.died().is_none() {
+            // The main process may be ending: its children notice before it is quite gone.
+            server.ends_within(DYING_LIMIT);
         }
         server.died()
     }

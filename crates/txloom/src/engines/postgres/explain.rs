@@ -5,10 +5,10 @@ use std::io;
 use txloom_core::engine::{EngineError, EngineErrorKind};
 use txloom_core::outcome::DbError;
 
+use super::super::wire::stream::Address;
+use super::super::wire::stream::is_timeout;
 use super::connection::{CONNECT_LIMIT, ConnectError, Login};
 use super::monitor::AskError;
-use super::stream::is_timeout;
-use super::url::Address;
 
 /// The error of a connection that a user asked for.
 pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> EngineError {
@@ -16,8 +16,8 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
         ConnectError::Io(error) => unreached(&login.address, error),
         ConnectError::Refused(error) => refused(login, error),
         ConnectError::Unsupported(what) => format!(
-            "the server at {} wants {what} for a login, which txloom cannot do: allow a password (scram-sha-256) for the \
-             user `{}` in the server's pg_hba.conf",
+            "the server at {} wants {what} for a login, which txloom cannot do: allow a password (scram-sha-256) for \
+             the user `{}` in the server's pg_hba.conf",
             login.address, login.user
         ),
     };
@@ -26,7 +26,7 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
 
 fn unreached(address: &Address, error: &io::Error) -> String {
     let (is_socket, host) = match address {
-        Address::Unix { .. } => (true, ""),
+        Address::Unix(_) => (true, ""),
         Address::Tcp { host, .. } => (false, host.as_str()),
     };
     match error.kind() {

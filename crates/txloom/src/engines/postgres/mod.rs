@@ -14,7 +14,7 @@
 //! and our own connections: no global setting, no role, no other database is touched.
 
 mod url;
-mod stream;
+
 mod auth;
 mod connection;
 mod answer;
@@ -29,6 +29,7 @@ mod reset;
 mod snapshot;
 mod borrowed;
 mod engine;
+pub mod isolation;
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,7 @@ use self::idle::Idle;
 use self::monitor::Monitor;
 use self::session::Endings;
 use self::types::TypeNames;
-use self::url::Address;
+use self::url::socket_in;
 use self::waits::Settling;
 use crate::servers::PrivatePostgres;
 
@@ -107,7 +108,7 @@ impl PostgresEngine {
     /// The engine of a private server, which it stops when it is dropped.
     pub fn start_private(target: &str, server: PrivatePostgres) -> Result<PostgresEngine, EngineError> {
         let login = Login {
-            address: Address::Unix { dir: server.socket_dir().to_path_buf(), port: server.port() },
+            address: socket_in(server.socket_dir(), server.port()),
             user: server.superuser().to_string(),
             password: None,
             database: "postgres".to_string(),
@@ -176,6 +177,10 @@ impl PostgresEngine {
                 levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
                 default_level: LevelName::custom("read committed"),
                 capabilities: Capabilities { nodes: false, kill: is_private },
+                client: match &home {
+                    Home::Private(server) => Some(server.client()),
+                    Home::Borrowed(_) => None,
+                },
             },
             major,
             settling: settling(major)?,

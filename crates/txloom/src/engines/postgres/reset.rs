@@ -13,8 +13,9 @@
 //! The first depth exists because it leaves `pg_namespace` alone: a change there throws away the plans of all prepared
 //! statements on the server, those of this very query included, and making them anew costs as much as all the rest.
 //!
-//! The last depth repairs nothing piece by piece (roles, publications, large objects, settings of the database, functions
-//! smuggled into the system's schema, …): our own server gets a pristine data directory, another one a new database.
+//! The last depth repairs nothing piece by piece (roles, publications, large objects, settings of the database,
+//! functions smuggled into the system's schema, …): our own server gets a pristine data directory, another one a new
+//! database.
 //!
 //! **Limits.** What a case does to the system's own objects (`ALTER ROLE postgres …`, `UPDATE pg_class …`) is not seen,
 //! nor what it does on a server that is not ours outside its database (roles, for instance).
@@ -243,9 +244,8 @@ mod tests {
         check(&[("public", "public")], String::new());
         check(
             &[("public", "public"), ("relation r", "t"), ("relation v", "\"V\""), ("relation p", "u")],
-            format!(
-                "{limit}DROP TABLE IF EXISTS public.t, public.u CASCADE; DROP VIEW IF EXISTS public.\"V\" CASCADE; COMMIT"
-            ),
+            format!("{limit}DROP TABLE IF EXISTS public.t, public.u CASCADE; ")
+                + "DROP VIEW IF EXISTS public.\"V\" CASCADE; COMMIT",
         );
         check(
             &[("public", "public"), ("schema", "we\"ird"), ("relation r", "t")],

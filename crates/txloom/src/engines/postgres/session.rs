@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use txloom_core::engine::{Cancel, EngineError, EngineErrorKind, Session};
 use txloom_core::outcome::{Outcome, TxStatus};
 
+use super::super::wire::stream::Stream;
 use super::connection::{CancelKey, Connection};
 use super::idle::{Idle, Used};
-use super::stream::Stream;
 use super::types::TypeNames;
 
 /// One session of a case.

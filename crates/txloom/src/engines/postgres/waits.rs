@@ -15,15 +15,15 @@
 //! ```
 //!
 //! A statement may wait many times, so the line must belong to *this* wait. It does if it was there before the question
-//! and no other line of the process has come after it, and if it is younger than the wait (`pg_locks.waitstart`): a wait
-//! that ended without a word, by an error that a procedure caught, must not speak for the next one.
+//! and no other line of the process has come after it, and if it is younger than the wait (`pg_locks.waitstart`): a
+//! wait that ended without a word, by an error that a procedure caught, must not speak for the next one.
 //!
 //! On servers that we did not start there is no log to read. There the age of the wait decides: older than
-//! `deadlock_timeout` and some slack. With the usual setting of one second every wait costs a second: the price of being
-//! certain. (Sessions of superusers get a shorter one, for themselves only.)
+//! `deadlock_timeout` and some slack. With the usual setting of one second every wait costs a second: the price of
+//! being certain. (Sessions of superusers get a shorter one, for themselves only.)
 //!
-//! **Limits.** Two statements that are released by one commit, run on at the same time, and then close a cycle together,
-//! are in a race that no outsider decides.
+//! **Limits.** Two statements that are released by one commit, run on at the same time, and then close a cycle
+//! together, are in a race that no outsider decides.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -77,6 +77,7 @@ impl SqliteEngine {
             levels: vec![level.clone()],
             default_level: level,
             capabilities: Capabilities::default(),
+            client: None,
         };
         // What a killed txloom left goes first.
         servers::sweep();

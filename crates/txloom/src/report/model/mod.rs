@@ -8,7 +8,8 @@
 //! Report { txloom_report: 1, kind }
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
-//! └── doctor    DoctorReport   → targets
+//! ├── doctor    DoctorReport   → targets
+//! └── levels    LevelsReport   → targets → anomalies → levels
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
@@ -18,6 +19,7 @@ pub mod finding;
 pub mod run;
 pub mod trace;
 pub mod doctor;
+pub mod levels;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -60,6 +62,8 @@ pub enum Body {
     Findings(FindingsReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
+    /// What isolation levels really mean.
+    Levels(levels::LevelsReport),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -36,10 +36,12 @@ mod verdict;
 mod run;
 mod finding;
 mod doctor;
+mod levels;
 
 #[cfg(test)]
 mod tests;
 
+use super::model::levels::LevelsReport;
 use super::model::{Body, CaseReport, FindingReport, Report, Totals};
 use page::Page;
 
@@ -74,6 +76,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
             found.findings.iter().map(|found| print_finding(found, options)).collect::<Vec<_>>().join("\n")
         }
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
+        Body::Levels(found) => paint(options, |page| levels::write(page, found)),
     }
 }
 
@@ -95,6 +98,11 @@ pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
 pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
     paint(options, |page| finding::write(page, found))
+}
+
+/// Matrices of anomalies and levels, as Markdown tables.
+pub fn markdown_levels(report: &LevelsReport) -> String {
+    levels::markdown(report)
 }
 
 /// Words of a command's own, wrapped.

@@ -39,7 +39,8 @@ impl Table {
         (0..self.header.len()).map(|column| header(column).max(widest(column).unwrap_or(0))).collect()
     }
 
-    fn total_width(&self) -> usize {
+    /// How wide it is if nothing is wrapped.
+    pub(crate) fn total_width(&self) -> usize {
         self.widths().iter().sum::<usize>() + GAP * self.header.len().saturating_sub(1)
     }
 

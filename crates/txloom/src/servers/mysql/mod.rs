@@ -153,12 +153,6 @@ impl PrivateMySql {
         "root"
     }
 
-    /// The command with which one looks inside.
-    pub fn client_command(&self) -> String {
-        let program = self.installation.product.family();
-        format!("{program} --no-defaults --user={} --socket={}", self.superuser(), self.socket().display())
-    }
-
     /// The programs that it runs.
     pub fn installation(&self) -> &Installation {
         &self.installation
@@ -167,6 +161,13 @@ impl PrivateMySql {
     /// Its log.
     pub fn log_path(&self) -> PathBuf {
         log_path(&self.scratch)
+    }
+
+    /// The command with which a person looks inside, and the one that ends a server which was kept.
+    pub fn client(&self) -> String {
+        let (socket, scratch) = (self.socket(), self.scratch.path().display());
+        let look = format!("mysql -S {} -u {}", socket.display(), self.superuser());
+        format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
     }
 
     /// The process number of the server.
@@ -240,10 +241,10 @@ impl PrivateMySql {
 impl Drop for PrivateMySql {
     /// At once: what it would still write is about to be removed.
     fn drop(&mut self) {
-        let kept = self.options.keep && self.scratch.keep().is_ok();
-        if !kept {
-            self.kill();
+        if self.options.keep && self.scratch.keep().is_ok() {
+            return;
         }
+        self.kill();
     }
 }
 
@@ -306,6 +307,9 @@ fn initialise(
         Product::MySql => command.arg("--initialize-insecure"),
     };
     command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
+    // A server that starts removes what looks like temporary tables of its own from the directory for temporary files: two
+    // that are initialised at once must not share one.
+    command.arg(option("--tmpdir", dir));
     let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
     if output.status.success() {
         return Ok(());
@@ -366,16 +370,18 @@ mod tests {
     fn a_kept_server_outlives_us() {
         let server = start(ServerOptions { keep: true, ..ServerOptions::default() }).unwrap();
         let (dir, socket) = (server.scratch.path().to_path_buf(), server.socket());
-        assert!(server.client_command().ends_with("/mysql.sock"));
+        assert!(server.client().contains("/mysql.sock"));
         drop(server);
         assert!(greets(&socket));
+        super::super::sweep();
+        assert!(greets(&socket), "no sweep takes it");
         assert!(process::kill_all_in(&dir));
         fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())], keep: false };
+        let options = ServerOptions { extra: vec![("no-such-option".into(), "1".into())], ..ServerOptions::default() };
         let error = start(options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code ") && error.contains("no-such-option"), "{error}");
     }

@@ -58,8 +58,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("dynamic_shared_memory_type", "mmap"),
     // The kernel survives the server, so what was written is not lost by killing it.
     ("fsync", "off"),
+    // A long hunt must not fill the disk, or the memory that stands for one, with its log of changes.
+    ("max_wal_size", "256MB"),
+    ("min_wal_size", "32MB"),
     ("autovacuum", "off"),
-    ("jit", "off"),
     ("deadlock_timeout", "1ms"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
@@ -69,6 +71,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("log_min_error_statement", "panic"),
     ("log_checkpoints", "off"),
 ];
+
+/// The settings that older servers do not know: since which major version, name, value.
+const NEWER_SETTINGS: &[(u32, &str, &str)] = &[(11, "jit", "off")];
 
 /// A running server that nobody else uses. Dropping it stops it and removes its directory.
 #[derive(Debug)]
@@ -92,7 +97,8 @@ impl PrivatePostgres {
         let installation = Installation::find(wanted)?;
         let user = ServerUser::needed(USERS);
         let pristine = Pristine::of(&installation, user.as_ref())?;
-        let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory for PostgreSQL"))?;
+        let scratch = ScratchDir::create_in_memory(user.as_ref());
+        let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         pristine.restore_to(&data_dir(&scratch))?;
         let (process, log) = launch(&installation, &options, user.as_ref(), &scratch)?;
         let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash: None, scratch };
@@ -130,6 +136,13 @@ impl PrivatePostgres {
         self.process.ends_within(limit)
     }
 
+    /// The command with which a person looks inside, and the one that ends a server which was kept.
+    pub fn client(&self) -> String {
+        let (dir, port, scratch) = (self.socket_dir().display(), self.port(), self.scratch.path().display());
+        let look = format!("psql -h {dir} -p {port} -U {} postgres", self.superuser());
+        format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
+    }
+
     /// The process number of the server's main process.
     pub fn id(&self) -> u32 {
         self.process.id()
@@ -143,8 +156,12 @@ impl PrivatePostgres {
         if self.crash.is_none() {
             let postmaster = self.process.id();
             let lines = self.log.new_lines().unwrap_or_default();
-            let how = lines.iter().find_map(|line| crash_in(line, postmaster));
-            self.crash = how.map(|how| Death { how: how.to_string(), log: log::last_lines(&self.log_path()) });
+            self.crash = lines.iter().enumerate().find_map(|(at, line)| {
+                let how = crash_in(line, postmaster)?.to_string();
+                // What led to the crash, and what it led to: every other backend has its last words.
+                let from = at.saturating_sub(log::REPORT_LINES / 3);
+                Some(Death { how, log: lines[from..].iter().take(log::REPORT_LINES).cloned().collect() })
+            });
         }
         self.crash.clone()
     }
@@ -215,16 +232,16 @@ impl PrivatePostgres {
 
 impl Drop for PrivatePostgres {
     fn drop(&mut self) {
-        let kept = self.options.keep && self.scratch.keep().is_ok();
-        if !kept {
-            self.stop();
+        if self.options.keep && self.scratch.keep().is_ok() {
+            return;
         }
+        self.stop();
     }
 }
 
-/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A server
-/// that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has room for
-/// some thousands.
+/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A
+/// server that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has
+/// room for some thousands.
 pub(super) fn free_shared_memory(data: &Path) {
     let pid_file = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     let id = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse::<u32>().ok());
@@ -256,8 +273,10 @@ fn launch(
     let program = installation.bin.join("postgres");
     let mut command = process::command(&program, user, scratch.path());
     command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
+    let major = major_version(&data_dir(scratch));
+    let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in SETTINGS.iter().copied().chain(extra) {
+    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(extra) {
         command.arg("-c").arg(OsString::from(format!("{name}={value}")));
     }
     let log = log_path(scratch);
@@ -267,6 +286,11 @@ fn launch(
         Ok((ServerProcess::spawn(command, &log)?, reader))
     };
     start().map_err(failed(format_args!("start {}", program.display())))
+}
+
+/// The version that made a data directory; 0 if it does not say.
+fn major_version(data: &Path) -> u32 {
+    fs::read_to_string(data.join("PG_VERSION")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The pid file holds the process number in its first line and the status in its eighth.
@@ -350,7 +374,8 @@ mod tests {
 
     #[test]
     fn a_server_that_cannot_start_says_why() {
-        let options = ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], keep: false };
+        let options =
+            ServerOptions { extra: vec![("shared_buffers".into(), "no number".into())], ..ServerOptions::default() };
         let error = PrivatePostgres::start(&Programs::Newest, options).unwrap_err().to_string();
         assert!(error.contains("ended (exit code 1)") && error.contains("no number"), "{error}");
     }

@@ -4,10 +4,10 @@
 //! makes a pristine data directory, and every server of the same installation copies it: when it is started, and when
 //! it is to forget everything. It goes away with the last server that uses it.
 //!
-//! To forget, a server need not copy everything again: every copied file gets the same old time of modification, so that
-//! a file which has it still was never written to. A server that has run a case has written to some dozens of its
-//! thousand files. (Making new files is what costs: some file systems search long for a number that was not in use
-//! a moment ago.)
+//! To forget, a server need not copy everything again: every copied file gets the same old time of modification, so
+//! that a file which has it still was never written to. A server that has run a case has written to some dozens of its
+//! thousand files. (Making new files is what costs: some file systems search long for a number that was not in use a
+//! moment ago.)
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -44,12 +44,13 @@ impl Pristine {
     }
 
     fn make(installation: &Installation, user: Option<&ServerUser>) -> Result<Pristine, ServerError> {
-        let scratch = ScratchDir::create(user).map_err(failed("make a scratch directory for PostgreSQL"))?;
+        let scratch = ScratchDir::create_in_memory(user);
+        let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         let pristine = Pristine { installation: installation.clone(), user: user.cloned(), scratch };
         let program = installation.bin.join("initdb");
         let mut initdb = command(&program, user, pristine.scratch.path());
         initdb.arg("-D").arg(pristine.data()).args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
-        let output = initdb.output().map_err(failed(format_args!("run {}", program.display())))?;
+        let output = initdb.output().map_err(|error| cannot_run(&program, user.is_some(), &error))?;
         if output.status.success() {
             return Ok(pristine);
         }
@@ -71,6 +72,16 @@ impl Pristine {
         restore(&self.data(), target, self.user.as_ref())
             .map_err(failed(format_args!("make {} a copy of the pristine data directory", target.display())))
     }
+}
+
+/// The error of a program that does not start.
+fn cannot_run(program: &Path, as_other_user: bool, error: &io::Error) -> ServerError {
+    let hint = if as_other_user && error.kind() == io::ErrorKind::PermissionDenied {
+        "; we are root, so it runs as another user, who must be able to read and execute it"
+    } else {
+        ""
+    };
+    ServerError::Failed(format!("cannot run {}: {error}{hint}", program.display()))
 }
 
 /// The time of modification of a copied file that nobody has written to: long ago.

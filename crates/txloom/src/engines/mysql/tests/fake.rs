@@ -2,11 +2,11 @@
 
 use std::net::{TcpListener, TcpStream};
 
-use super::super::auth::Password;
+use super::super::super::wire::stream::{Address, Stream};
+use super::super::super::wire::url::Password;
 use super::super::connection::{ConnectError, Connection, Login};
 use super::super::packet::Packets;
 use super::super::rsa::tests::{PEM, decrypt};
-use super::super::stream::{Address, Stream};
 use super::*;
 
 const SCRAMBLE: &[u8; 20] = b"abcdefghijklmnopqrst";

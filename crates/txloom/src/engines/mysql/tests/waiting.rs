@@ -107,7 +107,7 @@ fn deadlock(engine: &mut MySqlEngine, work: &str) -> usize {
     await_listed(engine, &[0], 0);
     let b = InFlight::start(b, "UPDATE t SET v = 2 WHERE id = 1");
     let mut both_waited = 0;
-    while !(a.0.is_finished() || b.0.is_finished()) {
+    while !(a.is_over() || b.is_over()) {
         let KnownWaits::Edges(edges) = engine.waits(&[SessionId(0), SessionId(1)]).unwrap().known else { panic!() };
         both_waited += usize::from(edges.len() == 2);
     }

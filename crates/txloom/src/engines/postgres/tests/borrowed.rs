@@ -5,8 +5,9 @@ use std::path::Path;
 
 use txloom_core::engine::EngineErrorKind;
 
+use super::super::super::wire::url::Password;
 use super::super::connection::{Connection, Login};
-use super::super::url::{Address, Password};
+use super::super::url::socket_in;
 use super::*;
 use crate::servers::ScratchDir;
 use crate::servers::user::ServerUser;
@@ -32,6 +33,7 @@ impl Foreign {
         let server = private(&[("hba_file", hba.to_str().unwrap()), ("deadlock_timeout", "50ms")]);
         let admin = Connection::open(&login(server.socket_dir())).unwrap();
         let mut foreign = Foreign { server, admin };
+        foreign.ask("SET password_encryption = 'scram-sha-256'");
         foreign.ask("CREATE ROLE owner LOGIN CREATEDB PASSWORD 'it''s @ secret/'");
         foreign.ask("CREATE ROLE poor LOGIN PASSWORD 'secret'");
         foreign.ask("CREATE ROLE plain_user LOGIN CREATEDB PASSWORD 'secret'");
@@ -57,7 +59,7 @@ impl Foreign {
 
 fn login(dir: &Path) -> Login {
     Login {
-        address: Address::Unix { dir: dir.to_path_buf(), port: 5432 },
+        address: socket_in(dir, 5432),
         user: "postgres".to_string(),
         password: None,
         database: "postgres".to_string(),

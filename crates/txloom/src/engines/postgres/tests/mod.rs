@@ -7,9 +7,7 @@ mod waiting;
 mod wire;
 
 use std::collections::BTreeMap;
-use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use txloom_core::case::SessionName;
@@ -17,56 +15,27 @@ use txloom_core::engine::{Engine, Holder, KnownWaits, Session, SessionId, Sessio
 use txloom_core::level::LevelName;
 use txloom_core::outcome::{Outcome, StatementResult};
 
+use super::super::testing::{InFlight, LIMIT, Shared, await_wait, ok, open_session, reset_engine, session};
 use super::PostgresEngine;
-use crate::servers::{PrivatePostgres, Programs, ServerOptions, testing};
+use crate::servers::{PrivatePostgres, Programs, ServerOptions};
 
-/// How long anything in a test may take.
-const LIMIT: Duration = Duration::from_secs(20);
-
-/// A server of the test's own, with extra settings.
+/// A server of the test's own, with extra settings. The variable `TXLOOM_TEST_POSTGRES` names the directory of another
+/// PostgreSQL than the newest one that is installed.
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivatePostgres::start(&Programs::Newest, ServerOptions { extra, keep: false }).unwrap()
+    let programs = std::env::var_os("TXLOOM_TEST_POSTGRES").map_or(Programs::Newest, |dir| Programs::Dir(dir.into()));
+    PrivatePostgres::start(&programs, ServerOptions { extra, ..ServerOptions::default() }).unwrap()
 }
-
-/// The engine that tests share.
-struct Shared(MutexGuard<'static, Option<PostgresEngine>>);
 
 /// Takes the shared engine, and resets it to a setup.
-fn shared(setup: &[&str]) -> Shared {
+fn shared(setup: &[&str]) -> Shared<PostgresEngine> {
     static ENGINE: Mutex<Option<PostgresEngine>> = Mutex::new(None);
-    // A test that failed leaves the engine as good as any other: it is reset anyway.
-    let mut engine = Shared(ENGINE.lock().unwrap_or_else(PoisonError::into_inner));
-    if engine.0.is_none() {
-        testing::sweep_up_after_us();
-        *engine.0 = Some(PostgresEngine::start_private("postgres", private(&[])).unwrap());
-    }
-    reset(&mut engine, setup);
-    engine
-}
-
-impl Deref for Shared {
-    type Target = PostgresEngine;
-
-    fn deref(&self) -> &PostgresEngine {
-        self.0.as_ref().unwrap()
-    }
-}
-
-impl DerefMut for Shared {
-    fn deref_mut(&mut self) -> &mut PostgresEngine {
-        self.0.as_mut().unwrap()
-    }
+    Shared::take(&ENGINE, || PostgresEngine::start_private("postgres", private(&[])).unwrap(), setup)
 }
 
 /// Resets the engine; every message of the setup must succeed.
 fn reset(engine: &mut PostgresEngine, setup: &[&str]) {
-    let setup: Vec<String> = setup.iter().map(|message| (*message).to_string()).collect();
-    let outcomes = engine.reset(&setup).unwrap();
-    assert_eq!(outcomes.len(), setup.len());
-    for (message, outcome) in setup.iter().zip(&outcomes) {
-        assert_eq!(outcome.error, None, "{message}");
-    }
+    reset_engine(engine, setup);
 }
 
 /// Opens session number `n`.
@@ -76,18 +45,17 @@ fn open(engine: &mut PostgresEngine, n: usize) -> Box<dyn Session> {
 
 /// Opens session number `n` at a level. Its statements end within the limit of all tests.
 fn open_at(engine: &mut PostgresEngine, n: usize, level: Option<&str>) -> Box<dyn Session> {
-    let name = SessionName::new(&format!("s{n}")).unwrap();
-    let level = level.map(|level| LevelName::parse(level).unwrap());
-    let mut session = engine.open(&SessionSpec { id: SessionId(n), name, node: None, level }).unwrap();
+    let mut session = open_session(engine, n, level);
     ok(&mut session, &format!("SET statement_timeout = {}", LIMIT.as_millis()));
     session
 }
 
-/// Executes a statement that must succeed.
-fn ok(session: &mut Box<dyn Session>, sql: &str) -> Outcome {
-    let outcome = session.execute(sql).unwrap();
-    assert_eq!(outcome.error, None, "{sql}");
-    outcome
+/// Asks until the query returns no rows.
+fn await_no_rows(engine: &mut PostgresEngine, query: &str) {
+    let deadline = Instant::now() + LIMIT;
+    while !engine.probe(query).unwrap().rows().unwrap().rows.is_empty() {
+        assert!(Instant::now() < deadline, "{query}");
+    }
 }
 
 /// The first cell of a result.
@@ -112,41 +80,7 @@ fn show_state(state: &State) -> BTreeMap<&str, String> {
     state.tables.iter().map(|(name, result)| (name.as_str(), show(result))).collect()
 }
 
-/// A statement that is being executed on a thread of its own.
-struct InFlight(JoinHandle<(Box<dyn Session>, Outcome)>);
-
-impl InFlight {
-    fn start(mut session: Box<dyn Session>, sql: &str) -> InFlight {
-        let sql = sql.to_string();
-        InFlight(std::thread::spawn(move || {
-            let outcome = session.execute(&sql).unwrap();
-            (session, outcome)
-        }))
-    }
-
-    fn is_over(&self) -> bool {
-        self.0.is_finished()
-    }
-
-    fn finish(self) -> (Box<dyn Session>, Outcome) {
-        self.0.join().unwrap()
-    }
-}
-
 /// Asks until the session is listed as waiting; says for whom.
 fn await_listed(engine: &mut PostgresEngine, in_flight: &[usize], waiter: usize) -> Vec<Holder> {
-    let in_flight: Vec<SessionId> = in_flight.iter().copied().map(SessionId).collect();
-    let deadline = Instant::now() + LIMIT;
-    loop {
-        let KnownWaits::Edges(edges) = engine.waits(&in_flight).unwrap().known else { panic!("only a count") };
-        if let Some(holders) = edges.get(&SessionId(waiter)) {
-            return holders.clone();
-        }
-        assert!(Instant::now() < deadline, "s{waiter} is not listed: {edges:?}");
-        std::thread::yield_now();
-    }
-}
-
-fn session(n: usize) -> Holder {
-    Holder::Session(SessionId(n))
+    await_wait(engine, in_flight, waiter).0
 }

@@ -1,24 +1,51 @@
 //! A blocking byte stream to a server, over a Unix or a TCP socket.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::url::Address;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::engines) enum Address {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp {
+        /// A name or an address.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => path.display().fmt(f),
+            Address::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Address::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
 
 /// A connected socket.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(in crate::engines) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
 impl Stream {
     /// Connects, within the time limit.
-    pub(super) fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
+    pub(in crate::engines) fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
         match address {
-            Address::Unix { dir, port } => UnixStream::connect(dir.join(format!(".s.PGSQL.{port}"))).map(Stream::Unix),
+            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
             Address::Tcp { host, port } => {
                 let deadline = Instant::now() + limit;
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
@@ -35,16 +62,16 @@ impl Stream {
         }
     }
 
-    /// How long a read may take; for ever without a limit.
-    pub(super) fn set_read_limit(&self, limit: Option<Duration>) -> io::Result<()> {
+    /// How long one read or write may take; for ever without a limit.
+    pub(in crate::engines) fn set_limit(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
-            Stream::Unix(stream) => stream.set_read_timeout(limit),
-            Stream::Tcp(stream) => stream.set_read_timeout(limit),
+            Stream::Unix(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
+            Stream::Tcp(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
         }
     }
 
     /// Whether nothing has arrived: neither bytes nor the end.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(in crate::engines) fn is_silent(&self) -> bool {
         let read = || -> io::Result<usize> {
             self.set_nonblocking(true)?;
             let read = match self {
@@ -57,6 +84,21 @@ impl Stream {
         read().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
+    /// Whether something arrives within the limit: bytes, or the end.
+    pub(in crate::engines) fn is_readable_within(&self, limit: Duration) -> io::Result<bool> {
+        let fd = match self {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        };
+        // Finer than a read limit, which the kernel rounds up to its clock ticks.
+        let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+        match poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&limit)) {
+            Ok(count) => Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         match self {
             Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
@@ -65,12 +107,12 @@ impl Stream {
     }
 
     /// Reads until the other side has closed; false if that took longer than the limit.
-    pub(super) fn closes_within(&mut self, limit: Duration) -> bool {
+    pub(in crate::engines) fn closes_within(&mut self, limit: Duration) -> bool {
         let deadline = Instant::now() + limit;
         let mut rest = [0; 1024];
         loop {
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            match self.set_read_limit(Some(left)).and_then(|()| self.read(&mut rest)) {
+            match self.set_limit(Some(left)).and_then(|()| self.read(&mut rest)) {
                 Ok(0) => return true,
                 Ok(_) if Instant::now() < deadline => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -80,8 +122,30 @@ impl Stream {
         }
     }
 
+    /// A second handle to the same socket, with which another thread can [end](Stream::end) it.
+    pub(in crate::engines) fn second_handle(&self) -> io::Result<Stream> {
+        match self {
+            Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
+            Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
+        }
+    }
+
+    /// Ends the connection at once: whoever is reading from it reads its end.
+    pub(in crate::engines) fn end(&self) {
+        // A connection that is gone already needs no end.
+        let _ = match self {
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// Whether what is sent can be read by nobody but the server: a socket of this machine.
+    pub(in crate::engines) fn is_local(&self) -> bool {
+        matches!(self, Stream::Unix(_))
+    }
+
     /// Says that nothing more will be sent.
-    pub(super) fn finish(&self) {
+    pub(in crate::engines) fn finish(&self) {
         // A connection that is gone already needs no goodbye.
         let _ = match self {
             Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
@@ -91,7 +155,7 @@ impl Stream {
 }
 
 /// Whether a read ended because of its time limit: the system calls that by two names.
-pub(super) fn is_timeout(error: &io::Error) -> bool {
+pub(in crate::engines) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 

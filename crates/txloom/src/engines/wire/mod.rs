@@ -1,0 +1,7 @@
+//! What the engines that talk to servers share: sockets and URLs.
+
+// Each protocol uses a part of it.
+#![cfg_attr(not(all(feature = "postgres", feature = "mysql")), allow(dead_code))]
+
+pub(in crate::engines) mod stream;
+pub(in crate::engines) mod url;
