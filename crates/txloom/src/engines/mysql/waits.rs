@@ -25,6 +25,10 @@
 //!
 //! A *state* in the list of processes is stale for as long as a thread takes to wake up, so it is believed only after it
 //! has lasted; so is everything on servers that tell nothing. Then the source says so.
+//!
+//! **Limits.** Two statements that are released by one commit run on at the same time: which of them gets what both want
+//! is a race that no outsider decides. A circle of which one part is a metadata lock and the other one of InnoDB is seen by
+//! neither's detector (`ALTER TABLE` of a table with foreign keys can close one): it lasts until the executor's limit.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -38,8 +42,8 @@ use super::{innodb, metadata};
 /// How long a state of a process must have lasted to be believed.
 const STATE_LASTS: Duration = Duration::from_millis(50);
 
-/// The same, if the table of metadata locks should have told but does not: a lock that was upgraded is listed as what it was
-/// before.
+/// The same, if the table of metadata locks should have told but does not: a lock that was upgraded is listed as what it
+/// was before.
 const UNEXPLAINED_LASTS: Duration = Duration::from_millis(250);
 
 /// After which time a statement is believed to wait, on servers that do not tell.
