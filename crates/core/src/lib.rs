@@ -37,6 +37,7 @@ pub mod case;
 pub mod dialect;
 pub mod outcome;
 pub mod engine;
+pub mod generate;
 pub mod script;
 pub mod schedule;
 pub mod trace;

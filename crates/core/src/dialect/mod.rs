@@ -5,11 +5,14 @@
 
 mod normalize;
 mod mysql;
+mod construct;
 
 use std::fmt;
 
+pub use construct::{Construct, Spelling};
 pub use mysql::MySql;
 
+use crate::engine::Version;
 use crate::outcome::StatementResult;
 use crate::sql::StatementKind;
 use crate::value::Value;
@@ -25,6 +28,12 @@ pub trait Dialect: Sync + fmt::Debug {
     /// What a cell means: the engine's type name and the bytes that came over the wire. A pure function, applied only
     /// when outcomes are compared or shown. A type that is not known is text.
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value;
+
+    /// How a version of the engine writes a part of the language; `None` if it lacks it. What is generated for an engine
+    /// whose dialect does not say so uses only what every engine has.
+    fn spelling(&self, _construct: Construct, _version: &Version) -> Option<Spelling> {
+        None
+    }
 
     /// The statement that opens a transaction.
     fn begin(&self) -> &'static str {

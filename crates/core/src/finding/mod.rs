@@ -27,6 +27,8 @@ pub struct Finding {
     pub case: Case,
     /// The run that shows it.
     pub trace: Trace,
+    /// The runs that it is compared with, one per other target; empty where one run says it all.
+    pub others: Vec<Trace>,
     /// The target that it ran on, as the user wrote it.
     pub target: String,
     /// The isolation level of the sessions; each session's own where they differ.
@@ -51,7 +53,7 @@ impl Finding {
     pub fn new(oracle: &'static str, violation: Violation, case: Case, trace: Trace) -> Finding {
         let Violation { sentence, explanation, fingerprint } = violation;
         let (target, level) = (trace.engine.target.clone(), level_of(&trace));
-        Finding { oracle, sentence, explanation, case, trace, target, level, fingerprint }
+        Finding { oracle, sentence, explanation, case, trace, others: Vec::new(), target, level, fingerprint }
     }
 
     /// The command that runs the case again, once it has been written to `path`.

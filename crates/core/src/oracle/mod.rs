@@ -41,6 +41,11 @@ pub trait Runner {
 
     /// Executes a case once.
     fn run(&mut self, request: &RunRequest<'_>) -> Result<Trace, RunError>;
+
+    /// Executes several requests; those for different targets may run at the same time.
+    fn run_all(&mut self, requests: &[RunRequest<'_>]) -> Vec<Result<Trace, RunError>> {
+        requests.iter().map(|request| self.run(request)).collect()
+    }
 }
 
 /// One execution that is asked for.
