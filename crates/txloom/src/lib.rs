@@ -8,6 +8,7 @@ pub mod corpus;
 pub mod contract;
 pub mod levels;
 pub mod report;
+pub mod hunt;
 pub mod exit;
 #[cfg(feature = "cli")]
 pub mod cli;
