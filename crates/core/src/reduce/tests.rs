@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::case::{Assert, AssertWhen, Expect, Expectation, Item, Sql};
+use crate::case::{Line, SessionName};
 use crate::level::LevelName;
+use crate::oracle::Verdict;
 use crate::oracle::serial::Serial;
 use crate::oracle::toy::{Rule, Toy, case};
 use crate::oracle::{Mode, Oracle, RunRequest, Runner};
@@ -73,8 +75,9 @@ fn a_lost_update_among_much_else() {
         b UPDATE t SET v = v + 5 WHERE id = 2
         b COMMIT";
     let reduced = check(before, &mut violates, after);
-    assert_eq!(reduced.before, Size { sessions: 3, items: 16, setup: 4, rows: 4, switches: 10 });
-    assert_eq!(reduced.after.to_string(), "2 sessions, 4 items, 2 setup statements, 1 row, 2 switches");
+    let before = Size { sessions: 3, items: 16, statements: 8, setup: 4, rows: 4, switches: 10, characters: 371 };
+    assert_eq!(reduced.before, before);
+    assert_eq!(reduced.after.to_string(), "2 sessions, 4 items, 2 setup statements, 1 row, 2 switches, 139 characters");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn show_planted(args: &HuntArgs, runner: &mut dyn Runner, streams: &mut Streams)
 }
 
 fn show_catch(args: &HuntArgs, catch: Catch, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
-    let (finding, reduction) = parts::smallest(catch.finding, runner)?;
+    let (finding, reduction) = parts::smallest(&catch.finding, runner)?;
     if interrupt::requested() {
         return Err(Failure::interrupted());
     }
