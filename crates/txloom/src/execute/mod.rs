@@ -74,4 +74,29 @@ impl Runner for EngineRunner {
             .ok_or_else(|| RunError::Case(format!("there is no target number {}", request.target)))?;
         run::execute(engine.as_mut(), request, &self.options)
     }
+
+    /// Each target has a thread of its own for as long as this takes; the requests for one target run one by one.
+    fn run_all(&mut self, requests: &[RunRequest<'_>]) -> Vec<Result<Trace, RunError>> {
+        let first = requests.first().map_or(0, |request| request.target);
+        let is_sound = requests.iter().all(|request| request.target < self.engines.len());
+        if requests.iter().all(|request| request.target == first) || !is_sound {
+            return requests.iter().map(|request| self.run(request)).collect();
+        }
+        let options = &self.options;
+        let mut done: Vec<(usize, Result<Trace, RunError>)> = std::thread::scope(|scope| {
+            let of_target = |target: usize| requests.iter().enumerate().filter(move |(_, r)| r.target == target);
+            let threads: Vec<_> = (self.engines.iter_mut().enumerate())
+                .map(|(target, engine)| {
+                    let mut run = move |request| run::execute(engine.as_mut(), request, options);
+                    scope.spawn(move || of_target(target).map(|(at, request)| (at, run(request))).collect::<Vec<_>>())
+                })
+                .collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().flat_map(join).collect()
+        });
+        done.sort_by_key(|(at, _)| *at);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
 }

@@ -1,8 +1,6 @@
 //! Where cases come from.
 
-use txloom_core::generate::Group;
-
-use super::seams::Generator;
+use txloom_core::generate::{Generator, Group};
 
 /// A source of cases: a function of the number of the group.
 ///

@@ -2,19 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::seams::Statistics;
+use txloom_core::trace::statistics::Statistics;
 
 /// What was done and found so far. With a budget of cases, all of it is the same in every run of a hunt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counts {
-    /// Cases that were judged.
-    pub cases: u64,
-    /// What the scheduled runs of these cases look like, on all targets together.
+    /// The cases that were judged, and what their scheduled runs look like, on all targets together. Only a sample of
+    /// the cases is examined for rows that two transactions write.
     pub statistics: Statistics,
-    /// Cases that were run once more to see whether two transactions write one row.
-    pub sampled: u64,
-    /// Those of them in which two do.
-    pub contended: u64,
     /// Judgements that an oracle could not reach.
     pub undecided: u64,
     /// Cases whose setup a target refused.
@@ -39,10 +34,7 @@ const TROUBLES_MAX: usize = 3;
 impl Counts {
     /// Adds what somebody else counted.
     pub fn merge(&mut self, other: &Counts) {
-        self.cases += other.cases;
         self.statistics.merge(&other.statistics);
-        self.sampled += other.sampled;
-        self.contended += other.contended;
         self.undecided += other.undecided;
         self.refused += other.refused;
         self.unobserved += other.unobserved;
@@ -53,6 +45,11 @@ impl Counts {
             *self.known.entry(id.clone()).or_default() += count;
         }
         other.troubles.iter().for_each(|trouble| self.note_trouble(trouble.clone()));
+    }
+
+    /// Cases that were judged.
+    pub fn cases(&self) -> u64 {
+        self.statistics.cases
     }
 
     /// Violations that are known behaviours.

@@ -1,8 +1,7 @@
 //! Why a hunt could not begin, or had to end.
 
 use txloom_core::engine::{EngineError, EngineErrorKind};
-
-use super::seams::GenerateError;
+use txloom_core::generate::GenerateError;
 
 /// Why a hunt could not begin, or had to end.
 #[derive(Debug, thiserror::Error)]

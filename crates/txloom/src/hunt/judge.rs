@@ -5,10 +5,10 @@ use txloom_core::engine::EngineErrorKind;
 use txloom_core::finding::Finding;
 use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
 use txloom_core::schedule::Policy;
+use txloom_core::trace::contention;
 
 use super::Counts;
 use super::memo::Memo;
-use super::seams;
 
 /// So often a violation is looked at again before it is believed.
 const CONFIRMATIONS: usize = 2;
@@ -40,7 +40,7 @@ pub(super) fn judge(
             }
         }
     }
-    counts.cases += 1;
+    counts.statistics.add_case();
     memo.traces().for_each(|trace| counts.statistics.add(trace));
     Ok(violations)
 }
@@ -76,10 +76,9 @@ pub(super) fn is_interruption(error: &RunError) -> bool {
 
 /// Runs a case once more, on the first target, to see whether a row is written by two transactions.
 pub(super) fn sample(case: &Case, runner: &mut dyn Runner, counts: &mut Counts) -> Result<(), RunError> {
-    let instrumented = seams::instrument(case);
+    let instrumented = contention::instrument(case);
     let mode = Mode::Scheduled(instrumented.schedules().first().map(|schedule| (*schedule).clone()));
     let trace = runner.run(&RunRequest { case: &instrumented, target: 0, policy: Policy::default(), mode })?;
-    counts.sampled += 1;
-    counts.contended += u64::from(seams::is_contended(&instrumented, &trace));
+    counts.statistics.add_examined(contention::is_contended(case, &trace));
     Ok(())
 }

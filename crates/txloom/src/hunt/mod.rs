@@ -49,7 +49,8 @@ mod ledger;
 mod worker;
 mod error;
 pub mod findings;
-mod seams;
+pub mod report;
+pub(crate) mod seams;
 #[cfg(test)]
 mod tests;
 
@@ -57,15 +58,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::{Engine, EngineError, EngineInfo};
-use txloom_core::generate::Demands;
 use txloom_core::generate::model::Model;
+use txloom_core::generate::{Demands, Generator};
 use txloom_core::level::LevelName;
 use txloom_core::oracle::Oracle;
 
 pub use cases::Cases;
 pub use counts::Counts;
 pub use error::HuntError;
-pub use seams::{Generator, Known};
+pub use seams::Known;
 pub use watch::{Ended, Found, Origin, Plan, Progress, Summary, Watcher};
 
 use crate::execute::ExecuteOptions;
@@ -209,7 +210,15 @@ impl<'a> Hunt<'a> {
             return Err(HuntError::Nothing(if targets.is_empty() { "target" } else { "oracle" }));
         }
         let levels = if self.levels.is_empty() { shared_levels(&targets) } else { self.levels.clone() };
-        Ok(Plan { targets, levels, oracles, seed: self.seed, budget: self.budget, workers: self.workers.max(1) })
+        Ok(Plan {
+            targets,
+            levels,
+            oracles,
+            profile: self.model.name.clone(),
+            seed: self.seed,
+            budget: self.budget,
+            workers: self.workers.max(1),
+        })
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Plan {
     pub levels: Vec<LevelName>,
     /// With which oracles.
     pub oracles: Vec<&'static str>,
+    /// The name of the profile that describes the cases.
+    pub profile: String,
     /// What all random choices follow from.
     pub seed: u64,
     /// When it ends.

@@ -9,12 +9,12 @@ use txloom_core::engine::{Engine, EngineErrorKind};
 use txloom_core::finding::Finding;
 use txloom_core::generate::Group;
 use txloom_core::oracle::{Oracle, RunError, Runner as _};
-use txloom_core::reduce::Reduced;
+use txloom_core::reduce::{Reduced, smallest};
 
 use super::judge::{self, Violation};
 use super::ledger::{Entry, Ledger};
 use super::turns::Turns;
-use super::{Cases, Counts, Ended, Found, Hunt, HuntError, Origin, Plan, SAMPLE_EVERY, Summary, seams};
+use super::{Cases, Counts, Ended, Found, Hunt, HuntError, Origin, Plan, SAMPLE_EVERY, Summary};
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::interrupt;
 
@@ -291,7 +291,7 @@ impl<'a> Worker<'a> {
     /// engine fails on the way, the finding stays as it is: it has been confirmed.
     fn reduce(&mut self, finding: &Finding, oracle: usize) -> (Finding, Option<Reduced>) {
         let oracle = self.oracles[oracle].as_ref();
-        let reduced = seams::smallest(finding, oracle, &mut self.runner, self.hunt.reduce_tests);
+        let reduced = smallest(finding, oracle, &mut self.runner, self.hunt.reduce_tests);
         let believed = reduced.and_then(|(smallest, reduced)| {
             let is_believed = judge::is_reproducible(&smallest, oracle, &mut self.runner)?;
             Ok(is_believed.then_some((smallest, reduced)))

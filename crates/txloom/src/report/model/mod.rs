@@ -9,7 +9,8 @@
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── doctor    DoctorReport   → targets
-//! └── levels    LevelsReport   → targets → anomalies → levels
+//! ├── levels    LevelsReport   → targets → anomalies → levels
+//! └── hunt      HuntReport     → counts, findings → trace
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
@@ -20,11 +21,13 @@ pub mod run;
 pub mod trace;
 pub mod doctor;
 pub mod levels;
+pub mod hunt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use doctor::{DoctorReport, TargetStatus};
 pub use finding::{ExplanationReport, FindingReport, FindingsReport};
+pub use hunt::HuntReport;
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -64,6 +67,8 @@ pub enum Body {
     Doctor(DoctorReport),
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
+    /// What a hunt came to.
+    Hunt(hunt::HuntReport),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

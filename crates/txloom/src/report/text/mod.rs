@@ -37,10 +37,12 @@ mod run;
 mod finding;
 mod doctor;
 mod levels;
+mod hunt;
 
 #[cfg(test)]
 mod tests;
 
+use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
 use super::model::levels::LevelsReport;
 use super::model::{Body, CaseReport, FindingReport, Report, Totals};
 use page::Page;
@@ -77,6 +79,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         }
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
+        Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
     }
 }
 
@@ -98,6 +101,28 @@ pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
 pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
     paint(options, |page| finding::write(page, found))
+}
+
+/// What a hunt will do.
+pub fn print_hunt_plan(plan: &PlanReport, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_plan(page, plan))
+}
+
+/// How far a hunt is, without a line break; with a width, as much as fits into it.
+pub fn print_hunt_progress(counts: &CountsReport, seconds: f64, color: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    hunt::progress(counts, seconds, width).paint(color, &mut text);
+    text
+}
+
+/// One finding of a hunt in one line.
+pub fn print_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_finding_line(page, found))
+}
+
+/// What a hunt came to.
+pub fn print_hunt_summary(report: &HuntReport, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_summary(page, report))
 }
 
 /// Matrices of anomalies and levels, as Markdown tables.
