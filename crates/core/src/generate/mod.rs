@@ -8,7 +8,7 @@
 //!
 //! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all.
 //! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not generated.
-//! 3. [`schema`]: tables, keys, constraints, rows.
+//! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
 //!
 //! Everything is a function of the seed and of the number of the group: a case can be made again without those before it.
 
@@ -17,6 +17,7 @@ pub mod model;
 pub mod features;
 pub mod language;
 pub mod schema;
+pub mod values;
 
 use crate::case::Case;
 
