@@ -80,6 +80,17 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/tidb-33315.sql",
 ];
 
+/// One case per planted bug: a healthy engine does what the file says, one with the bug does not.
+pub const PLANTED: &[CorpusCase] = corpus_files![
+    // Bugs of any engine.
+    "planted/crash.sql",
+    "planted/extra-row.sql",
+    "planted/missing-error.sql",
+    "planted/missing-row.sql",
+    "planted/unexpected-error.sql",
+    "planted/wrong-aggregate.sql",
+];
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -96,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS)] {
+        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("planted", PLANTED)] {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()
