@@ -50,23 +50,23 @@ mod worker;
 mod error;
 pub mod findings;
 pub mod report;
-pub(crate) mod seams;
 #[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::{Engine, EngineError, EngineInfo};
+use txloom_core::finding::known::Known;
 use txloom_core::generate::model::Model;
 use txloom_core::generate::{Demands, Generator};
 use txloom_core::level::LevelName;
-use txloom_core::oracle::Oracle;
+use txloom_core::oracle::{self, Oracle};
 
 pub use cases::Cases;
 pub use counts::Counts;
 pub use error::HuntError;
-pub use seams::Known;
 pub use watch::{Ended, Found, Origin, Plan, Progress, Summary, Watcher};
 
 use crate::execute::ExecuteOptions;
@@ -112,7 +112,7 @@ impl Budget {
 pub struct Hunt<'a> {
     /// Opens the engines of one worker. The same target may be there twice.
     pub engines: OpenEngines<'a>,
-    /// Gives the oracles; [usual](fn@txloom_core::oracle::usual) ones unless said otherwise.
+    /// Gives the oracles; those [usual](fn@txloom_core::oracle::usual) for the targets, unless said otherwise.
     pub oracles: MakeOracles<'a>,
     /// The stochastic model of the cases.
     pub model: Model,
@@ -132,6 +132,8 @@ pub struct Hunt<'a> {
     pub reduce_tests: usize,
     /// How long one statement may run.
     pub statement_limit: Duration,
+    /// What a command line must say besides the targets so that it opens the same engines; part of replay commands.
+    pub replay_flags: String,
 }
 
 impl<'a> Hunt<'a> {
@@ -139,7 +141,7 @@ impl<'a> Hunt<'a> {
     pub fn new(engines: OpenEngines<'a>) -> Hunt<'a> {
         Hunt {
             engines,
-            oracles: &seams::usual,
+            oracles: &oracle::usual,
             model: Model::usual("usual"),
             seed: 1,
             levels: Vec::new(),
@@ -149,6 +151,7 @@ impl<'a> Hunt<'a> {
             known: Known::shipped(),
             reduce_tests: REDUCE_TESTS,
             statement_limit: ExecuteOptions::default().statement_limit,
+            replay_flags: String::new(),
         }
     }
 
@@ -218,6 +221,7 @@ impl<'a> Hunt<'a> {
             seed: self.seed,
             budget: self.budget,
             workers: self.workers.max(1),
+            replay_flags: self.replay_flags.clone(),
         })
     }
 }

@@ -37,7 +37,7 @@ fn harmless() -> Case {
 }
 
 /// Three cases a group; in every third group, the second of them can lose an update.
-struct ByHand;
+pub(super) struct ByHand;
 
 impl Cases for ByHand {
     fn group(&self, number: u64) -> Group {
@@ -238,4 +238,17 @@ fn a_setup_that_is_refused_is_counted_and_shown() {
     let summary = hunt(&engines, 1_000).run_cases(&Nonsense, &mut ()).unwrap();
     assert_eq!((summary.counts.refused, summary.counts.cases()), (4, 0));
     assert!(summary.counts.troubles[0].contains("CREATE NONSENSE"), "{:?}", summary.counts.troubles);
+}
+
+#[test]
+fn several_targets_are_compared() {
+    let engines = || Ok(vec![open("model")?.remove(0), open("model+lost-update")?.remove(0)]);
+    let hunt = Hunt { budget: Budget::cases(9), ..Hunt::new(&engines) };
+    let summary = hunt.run_cases(&ByHand, &mut ()).unwrap();
+    assert_eq!(summary.plan.oracles, ["diff"]);
+    assert_eq!((summary.counts.new, summary.counts.cases()), (1, 9), "{:?}", summary.counts);
+    assert_eq!(summary.counts.statistics.runs, 18, "statistics are of both");
+    let twice = || Ok(vec![open("model")?.remove(0), open("model")?.remove(0)]);
+    let hunt = Hunt { budget: Budget::cases(9), workers: 2, ..Hunt::new(&twice) };
+    assert_eq!(hunt.run_cases(&ByHand, &mut ()).unwrap().counts.violations(), 0);
 }

@@ -49,6 +49,8 @@ pub struct Plan {
     pub budget: Budget,
     /// How many cases are judged at the same time.
     pub workers: usize,
+    /// What replay commands say besides the targets.
+    pub replay_flags: String,
 }
 
 /// How far a hunt is.

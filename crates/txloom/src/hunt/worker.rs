@@ -272,7 +272,8 @@ impl<'a> Worker<'a> {
             Entry::Found(position) => {
                 drop(ledger);
                 let (number, original) = (position + 1, finding.case);
-                self.report(Found { number, finding: smallest, original, reduced, origin, repeats: 0 });
+                let finding = self.explained(smallest, oracle);
+                self.report(Found { number, finding, original, reduced, origin, repeats: 0 });
             }
         }
     }
@@ -300,6 +301,12 @@ impl<'a> Worker<'a> {
             Ok(Some((smallest, reduced))) => (smallest, Some(reduced)),
             Ok(None) | Err(_) => (finding.clone(), None),
         }
+    }
+
+    /// What the oracle finds out about something new before somebody reads it.
+    fn explained(&mut self, finding: Finding, oracle: usize) -> Finding {
+        let explained = self.oracles[oracle].explain(finding.clone(), &mut self.runner);
+        explained.unwrap_or(finding)
     }
 
     /// Tells what was done since the last time.

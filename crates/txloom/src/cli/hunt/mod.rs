@@ -67,6 +67,7 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
         known: settings.known.clone(),
         reduce_tests: settings.reduce_tests,
         statement_limit: settings.statement_limit,
+        replay_flags: settings.replay_flags.clone(),
         ..Hunt::new(&open)
     };
     let mut show = Show::new(settings, findings, streams);

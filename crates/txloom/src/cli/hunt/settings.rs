@@ -4,17 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
+use txloom_core::finding::known::Known;
 use txloom_core::generate::model::Model;
 use txloom_core::generate::profile;
 use txloom_core::level::LevelName;
-use txloom_core::oracle::Oracle;
+use txloom_core::oracle::{self, Oracle};
 use txloom_core::suggest::hint;
 
 use super::super::args::{Format, HuntArgs};
 use super::super::failure::Failure;
 use super::super::settings;
 use crate::engines::{Place, Target};
-use crate::hunt::{Budget, Known, seams};
+use crate::hunt::Budget;
 
 /// The profile of a hunt that names none.
 const DEFAULT_PROFILE: &str = "dt2";
@@ -56,6 +57,8 @@ pub(super) struct HuntSettings {
     pub(super) format: Format,
     /// Whether private servers stay when it ends.
     pub(super) keep_server: bool,
+    /// What private servers are told, as flags.
+    pub(super) replay_flags: String,
 }
 
 impl HuntSettings {
@@ -82,15 +85,16 @@ impl HuntSettings {
             statement_limit: settings::parse_duration(&args.statement_limit)?,
             format: args.format,
             keep_server: args.server.keep_server,
+            replay_flags: replay_flags(&args.server.settings),
         })
     }
 
     /// The oracles, for these targets.
     pub(super) fn oracles(&self, targets: &[EngineInfo]) -> Vec<Box<dyn Oracle>> {
         if self.oracles.is_empty() {
-            return seams::usual(targets);
+            return oracle::usual(targets);
         }
-        self.oracles.iter().filter_map(|name| seams::by_name(name)).collect()
+        self.oracles.iter().filter_map(|name| oracle::in_hunt(name)).collect()
     }
 }
 
@@ -112,12 +116,18 @@ fn check_counts(args: &HuntArgs, targets: &[Target]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The flags with which servers are told the same.
+fn replay_flags(settings: &[String]) -> String {
+    let flag = |setting: &String| format!("--server-arg '{}'", setting.replace('\'', "'\\''"));
+    settings.iter().map(flag).collect::<Vec<_>>().join(" ")
+}
+
 fn check_oracle(name: &str) -> Result<(), Failure> {
-    if seams::NAMES.contains(&name) {
+    if oracle::NAMES.contains(&name) {
         return Ok(());
     }
-    let near = hint(name, seams::NAMES.iter().copied());
-    Err(Failure::bad_input(format!("there is no oracle `{name}`{near} (there are: {})", seams::NAMES.join(", "))))
+    let near = hint(name, oracle::NAMES.iter().copied());
+    Err(Failure::bad_input(format!("there is no oracle `{name}`{near} (there are: {})", oracle::NAMES.join(", "))))
 }
 
 /// A profile that is shipped, or one from a file.
@@ -143,7 +153,7 @@ fn read(path: &Path, what: &str) -> Result<String, Failure> {
 
 fn known(args: &HuntArgs) -> Result<Known, Failure> {
     if args.no_known {
-        return Ok(Known::default());
+        return Ok(Known::nothing());
     }
     let mut known = Known::shipped();
     for path in &args.known {

@@ -143,7 +143,10 @@ pub fn would_be_name(found: &Found) -> String {
 
 /// What is told of a finding whose reduced case is, or would be, in a file.
 pub fn report(found: &Found, plan: &Plan, file: &str) -> FindingReport {
-    let replay = found.finding.replay_command(file);
+    let mut replay = found.finding.replay_command(file);
+    if !plan.replay_flags.is_empty() {
+        replay = format!("{replay} {}", plan.replay_flags);
+    }
     let case = with_header(&found.finding.case, &header(found, plan, &replay));
     finding_report(&found.finding, case::print::print(&case), replay)
 }
@@ -197,3 +200,7 @@ fn wrap(text: &str) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests;
