@@ -9,7 +9,7 @@
 //! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all, and a
 //!    [`profile`] sets some of them.
 //! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not generated.
-//! 3. [`schema`]: tables, keys, constraints, rows.
+//! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
 //!
 //! Everything is a function of the seed and of the number of the group: a case can be made again without those before it.
 
@@ -19,6 +19,7 @@ pub mod features;
 pub mod profile;
 pub mod language;
 pub mod schema;
+pub mod values;
 pub mod generator;
 
 pub use generator::{GenerateError, Generator};
