@@ -1,6 +1,10 @@
 //! Every feature of the stochastic model. One constant and one entry in [`FEATURES`] each; profiles, their errors and
 //! their documentation derive from the table.
 
+mod statements;
+
+pub use statements::*;
+
 use super::model::{Domain, Feature, Usual};
 
 const fn number(name: &'static str, bounds: (i64, i64), usual: (i64, i64), what: &'static str) -> Feature {
@@ -143,10 +147,6 @@ const TYPES: &[&str] = &[
 pub(super) const KEY_TYPES: &[&str] =
     &["smallint", "int", "bigint", "decimal", "varchar", "char", "date", "time", "timestamp"];
 
-/// How a transaction ends.
-pub const ENDING: Feature =
-    words("transaction.ending", &["commit", "rollback"], &[("commit", 4), ("rollback", 1)], "how a transaction ends");
-
 /// All of them, in the order of the documentation.
 pub const FEATURES: &[&Feature] = &[
     &TABLES,
@@ -174,8 +174,52 @@ pub const FEATURES: &[&Feature] = &[
     &DAY,
     &NULL,
     &EXTREME,
-    // Transactions.
+    // Statements, transactions, orders.
+    &GROUPS,
+    &SESSIONS,
+    &TRANSACTIONS,
+    &AUTOCOMMIT,
+    &STATEMENTS,
     &ENDING,
+    &SAVEPOINT,
+    &MIXED,
+    &LEVEL,
+    &ORDERS,
+    &SWITCH,
+    &TABLE_RANK,
+    &ROW_RANK,
+    &KEY_CONTESTED,
+    &STATEMENT,
+    &SELECT_SHAPE,
+    &SELECT_TABLES,
+    &JOIN,
+    &SELECT_STAR,
+    &SELECT_ITEMS,
+    &ORDERED,
+    &LIMITED,
+    &HAVING,
+    &AGGREGATE,
+    &INSERT_ROWS,
+    &INSERT_PARTIAL,
+    &INSERT_DEFAULT,
+    &INSERT_HANDED_OUT,
+    &INSERT_KEY,
+    &REFERENCE_EXISTS,
+    &UPDATE_COLUMNS,
+    &UPDATE_KEY,
+    &UPDATE_VALUE,
+    &LIMITED_WRITE,
+    &PREDICATE_SHAPE,
+    &PREDICATE_DEPTH,
+    &CONNECTIVE,
+    &ATOM,
+    &COMPARISON,
+    &CONSTANT_SOURCE,
+    &EXPRESSION_DEPTH,
+    &EXPRESSION_LEAF,
+    &EXPRESSION_SHAPE,
+    &ARITHMETIC,
+    &CORRELATED,
 ];
 
 #[cfg(test)]
