@@ -38,7 +38,7 @@ pub(super) struct HuntSettings {
     /// The levels; all that the targets share, if empty.
     pub(super) levels: Vec<LevelName>,
     /// The names of the oracles; those that suit the targets, if empty.
-    oracles: Vec<String>,
+    oracles: Vec<&'static str>,
     /// When it ends.
     pub(super) budget: Budget,
     /// Whether nobody said when it ends.
@@ -64,18 +64,17 @@ pub(super) struct HuntSettings {
 impl HuntSettings {
     /// Checks the flags, and reads the files that they name.
     pub(super) fn new(args: &HuntArgs) -> Result<HuntSettings, Failure> {
-        let mut targets = settings::targets_or_twice(args.targets.iter().chain(&args.on))?;
+        let mut targets = settings::targets_to_compare(args.targets.iter().chain(&args.on))?;
         settings::tell_servers(&mut targets, &args.server)?;
         let time = args.time.as_deref().map(settings::parse_span).transpose()?;
         let has_default_budget = time.is_none() && args.cases.is_none();
         check_counts(args, &targets)?;
-        args.oracle.iter().try_for_each(|name| check_oracle(name))?;
         Ok(HuntSettings {
             targets,
             model: model(args.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?,
             seed: args.seed,
             levels: args.level.iter().map(|name| settings::level(name)).collect::<Result<_, _>>()?,
-            oracles: args.oracle.clone(),
+            oracles: args.oracle.iter().map(|name| settings::oracle_name(name)).collect::<Result<_, _>>()?,
             budget: Budget { time: time.or(has_default_budget.then_some(DEFAULT_TIME)), cases: args.cases },
             has_default_budget,
             workers: args.workers,
@@ -120,14 +119,6 @@ fn check_counts(args: &HuntArgs, targets: &[Target]) -> Result<(), Failure> {
 fn replay_flags(settings: &[String]) -> String {
     let flag = |setting: &String| format!("--server-arg '{}'", setting.replace('\'', "'\\''"));
     settings.iter().map(flag).collect::<Vec<_>>().join(" ")
-}
-
-fn check_oracle(name: &str) -> Result<(), Failure> {
-    if oracle::NAMES.contains(&name) {
-        return Ok(());
-    }
-    let near = hint(name, oracle::NAMES.iter().copied());
-    Err(Failure::bad_input(format!("there is no oracle `{name}`{near} (there are: {})", oracle::NAMES.join(", "))))
 }
 
 /// A profile that is shipped, or one from a file.

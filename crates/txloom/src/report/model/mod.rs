@@ -8,6 +8,7 @@
 //! Report { txloom_report: 1, kind }
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
+//! ├── judged    JudgedReport   → cases → findings
 //! ├── doctor    DoctorReport   → targets
 //! ├── levels    LevelsReport   → targets → anomalies → levels
 //! └── hunt      HuntReport     → counts, findings → trace
@@ -26,7 +27,10 @@ pub mod hunt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use doctor::{DoctorReport, TargetStatus};
-pub use finding::{ExplanationReport, FindingReport, FindingsReport};
+pub use finding::{
+    ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
+    VerdictReport,
+};
 pub use hunt::HuntReport;
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
@@ -63,6 +67,8 @@ pub enum Body {
     Run(RunReport),
     /// Violations.
     Findings(FindingsReport),
+    /// What an oracle says of cases.
+    Judged(JudgedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.
