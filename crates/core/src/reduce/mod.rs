@@ -1,24 +1,27 @@
 //! Reduction: the smallest case that still shows it.
 //!
 //! A case that a machine found has forty statements, and four of them matter. The reducer is given a test, "does this
-//! case still show it?", and takes away whatever it can: sessions, transactions, statements, setup, rows, switches
-//! between sessions. It knows no database and no oracle.
+//! case still show it?", and takes away whatever it can: sessions, transactions, statements, rows, columns, tables, what
+//! stands inside the statements, switches between sessions, setup. It knows no database and no oracle.
 //!
 //! ```text
-//!   case ──→ sessions ──→ transactions ──→ items ──→ setup ──→ rows ──→ arguments ──→ switches ──→ marks ──┐
-//!     ↑                                                                                                    │
-//!     └────────────────────────────── again, until a whole round changes nothing ──────────────────────────┘
+//!   case ──→ sessions ──→ transactions ──→ items ──→ rows ──→ columns ──→ tables ──→ inside the SQL ──┐
+//!     ↑                                                                                               │
+//!     ├──────────── again, until a whole round changes nothing ←── marks ←── setup ←── switches ←─────┘
+//!     └→ names
 //! ```
 //!
-//! * Each pass is one file; `PASSES` is their order. Most of them are [`ddmin`](ddmin::ddmin) over some parts.
+//! * Each pass is one file; `PASSES` is their order. Most of them are [`ddmin`](ddmin::ddmin) over some parts; those
+//!   that look into statements are in the folder `sql`.
 //! * A test that cannot tell (*unresolved*: the setup fails, a run is not clean) counts as not reproduced. A smaller
 //!   case that merely might show it is no evidence.
 //! * The same case is not tested twice, and the same input takes the same way. The number of tests is bounded.
+//! * [`smallest`] does all this for a finding: the test is that its oracle sees the same kind of violation.
 //!
 //! # Limits
 //!
-//! Statements are not simplified, only left out. A schedule is adjusted when statements go; behind a call, whose number
-//! of steps only the program knows, its entries stay as they are, and those that are too many are without effect.
+//! A schedule is adjusted when statements go; behind a call, whose number of steps only the program knows, its entries
+//! stay as they are, and those that are too many are without effect. Programs themselves are not reduced.
 
 mod arguments;
 pub mod ddmin;
@@ -30,6 +33,7 @@ mod sessions;
 mod setup;
 mod size;
 mod smallest;
+mod sql;
 mod switches;
 mod trial;
 #[cfg(test)]
@@ -75,10 +79,18 @@ const PASSES: &[&dyn Pass] = &[
     &sessions::Sessions,
     &items::Transactions,
     &items::Items,
-    &setup::Setup,
+    &items::Brackets,
     &rows::Rows,
+    &sql::columns::Columns,
+    &sql::tables::Tables,
+    &sql::clauses::CLAUSES,
+    &sql::expressions::EXPRESSIONS,
+    &sql::constants::Constants,
+    &sql::types::TYPES,
+    &sql::retype::Retype,
     &arguments::Arguments,
     &switches::Switches,
+    &setup::Setup,
     &marks::Marks,
 ];
 
@@ -99,6 +111,10 @@ pub fn reduce_within(tests_max: usize, case: &Case, test: &mut dyn FnMut(&Case) 
             smallest = pass.reduce(&smallest, &mut tests);
         }
         changed = smallest != before;
+    }
+    if reproduced {
+        // Only once, when nothing else changes any more: it makes nothing smaller, but easier to read.
+        smallest = sql::names::Names.reduce(&smallest, &mut tests);
     }
     Reduced {
         reproduced,

@@ -85,16 +85,17 @@ impl<'a> Tests<'a> {
         if kept.len() == parts.len() { case.clone() } else { build(&kept).unwrap_or_else(|| case.clone()) }
     }
 
-    /// Takes the first simpler case that reproduces, and goes on from there; `simpler` lists what can be tried, in
-    /// order. What stands before the one that was taken has been tried and is left to the next round.
+    /// Takes a simpler case that reproduces, and goes on from there until there is none; `simpler` lists what can be
+    /// tried. After a success the next in the list comes, since what stands before it has just failed for a case that
+    /// is almost the same; at the end the list begins anew.
     pub(super) fn descend(&mut self, case: &Case, simpler: impl Fn(&Case) -> Vec<Case>) -> Case {
         let mut current = case.clone();
-        let mut at = 0;
+        let (mut at, mut changed) = (0, false);
         loop {
-            let candidates = simpler(&current);
-            let mut rest = candidates.into_iter().enumerate().skip(at);
+            let mut rest = simpler(&current).into_iter().enumerate().skip(at);
             match rest.find(|(_, candidate)| !self.ran_out && self.reproduces(candidate)) {
-                Some((found, smaller)) => (at, current) = (found, smaller),
+                Some((found, smaller)) => (at, current, changed) = (found, smaller, true),
+                None if changed && !self.ran_out => (at, changed) = (0, false),
                 None => return current,
             }
         }
