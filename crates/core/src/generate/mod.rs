@@ -17,6 +17,9 @@ pub mod model;
 pub mod features;
 pub mod language;
 pub mod schema;
+pub mod generator;
+
+pub use generator::{GenerateError, Generator};
 
 use crate::case::Case;
 
