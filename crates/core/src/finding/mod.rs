@@ -6,6 +6,7 @@
 
 mod explanation;
 mod fingerprint;
+pub mod known;
 
 pub use explanation::Explanation;
 pub(crate) use fingerprint::hash;
