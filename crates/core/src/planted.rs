@@ -51,7 +51,7 @@ pub const ALL: &[PlantedBug] = &[
     },
     PlantedBug {
         name: "deadlock-victim",
-        what: "after a deadlock, the victim's later statements go on in a transaction that a ROLLBACK undoes",
+        what: "after a deadlock or serialization failure, later statements are still undone by a ROLLBACK",
         source: "DT², Figure 1 (MDEV-27922)",
         place: Place::Model,
         levels: EVERY_LEVEL,
@@ -65,7 +65,7 @@ pub const ALL: &[PlantedBug] = &[
     },
     PlantedBug {
         name: "key-update",
-        what: "an UPDATE or DELETE that waited for a transaction misses the rows whose key that transaction changed",
+        what: "UPDATE and DELETE miss the rows whose key was changed by a transaction that theirs had to wait for",
         source: "DT², Figure 3 (MDEV-27992)",
         place: Place::Model,
         levels: EVERY_LEVEL,
@@ -114,7 +114,7 @@ pub const ALL: &[PlantedBug] = &[
     },
     PlantedBug {
         name: "statement-rollback-leaves-row",
-        what: "a statement that fails half way leaves the rows that it had changed while another transaction is open",
+        what: "while another transaction is open, a statement that fails half way leaves the rows that it had changed",
         source: "a statement is undone in part: atomicity of statements",
         place: Place::Model,
         levels: EVERY_LEVEL,

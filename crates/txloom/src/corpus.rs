@@ -80,9 +80,22 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/tidb-33315.sql",
 ];
 
-/// One case per planted bug: a healthy engine does what the file says, one with the bug does not.
+/// One case per planted bug, named after it: fails with the bug, holds without it.
 pub const PLANTED: &[CorpusCase] = corpus_files![
-    // Bugs of any engine.
+    // Switches of the model.
+    "planted/aborted-predicate.sql",
+    "planted/deadlock-victim.sql",
+    "planted/dirty-read.sql",
+    "planted/key-update.sql",
+    "planted/lost-commit.sql",
+    "planted/lost-update.sql",
+    "planted/non-repeatable-read.sql",
+    "planted/phantom.sql",
+    "planted/rollback-leaves-row.sql",
+    "planted/stale-snapshot.sql",
+    "planted/statement-rollback-leaves-row.sql",
+    "planted/write-skew.sql",
+    // Wrappers of any engine.
     "planted/crash.sql",
     "planted/extra-row.sql",
     "planted/missing-error.sql",

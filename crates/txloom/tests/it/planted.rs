@@ -1,109 +1,74 @@
-//! The bugs that can be planted in any engine: the corpus shows each of them, at every level, and the healthy engine does
-//! what its files say.
+//! The planted bugs: the case of each behaves on the healthy target, and not on the one with the bug; and the document
+//! lists them all.
 
 use txloom::corpus;
-use txloom::execute::EngineRunner;
-use txloom_core::case::Case;
-use txloom_core::case::check::{Mismatch, check};
-use txloom_core::oracle::Runner;
+use txloom_core::case::check::check;
+use txloom_core::level::LevelName;
 use txloom_core::planted::{self, Place, PlantedBug};
-use txloom_core::trace::Trace;
-use txloom_core::trace::contention::{instrument, is_contended};
 
-use crate::support::{limited, run, runner};
+use crate::support::{limited, root, run, runner};
 
-fn bugs() -> impl Iterator<Item = (&'static PlantedBug, Case)> {
-    planted::ALL.iter().filter(|bug| bug.place == Place::AnyEngine).map(|bug| {
-        let path = format!("planted/{}.sql", bug.name);
-        let found = corpus::PLANTED.iter().find(|case| case.path == path);
-        (bug, found.unwrap_or_else(|| panic!("there is no {path}")).parse())
-    })
-}
+/// The table of this document is written by this test, under `TXLOOM_UPDATE_GOLDEN=1`.
+const DOCUMENT: &str = "docs/reference/planted-bugs.md";
 
-/// Runs the case at every level.
-fn at_every_level(runner: &mut EngineRunner, case: &Case) -> Vec<(String, Trace, Vec<Mismatch>)> {
-    let levels = runner.targets()[0].levels.clone();
-    let run = |level| {
-        let mut case = case.clone();
-        case.set_level(level);
-        let trace = run(runner, &case);
-        let mismatches = check(&case, &trace);
-        (case.level_of(&trace.sessions[0].name).expect("a level").to_string(), trace, mismatches)
-    };
-    levels.into_iter().map(run).collect()
-}
-
-fn shows_on(target: &'static str) {
-    limited(move || {
-        let mut healthy = runner(target);
-        let mut complaints = Vec::new();
-        for (bug, case) in bugs() {
-            let planted_target = format!("{target}+{}", bug.name);
-            let mut planted = runner(&planted_target);
-            for (level, _, mismatches) in at_every_level(&mut healthy, &case) {
-                complaints.extend(mismatches.iter().map(|found| format!("{} at {level}: {found:?}", bug.name)));
-            }
-            for (level, trace, mismatches) in at_every_level(&mut planted, &case) {
-                let shows = !mismatches.is_empty() && trace.death.is_some() == (bug.name == "crash");
-                if !shows {
-                    complaints.push(format!("{planted_target} at {level} does not show: {mismatches:?}"));
-                }
-            }
-        }
-        assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
-    });
+/// The bug that a case shows: the one that gives the file its name.
+fn shown_by(case: &corpus::CorpusCase) -> &'static PlantedBug {
+    let name = case.path.trim_start_matches("planted/").trim_end_matches(".sql");
+    planted::by_name(name).unwrap_or_else(|| panic!("{}: there is no such bug", case.path))
 }
 
 #[test]
-fn sqlite() {
-    shows_on("sqlite");
+fn every_bug_of_the_model_has_a_case() {
+    let shown: Vec<&str> = corpus::PLANTED.iter().map(|case| shown_by(case).name).collect();
+    for bug in planted::ALL.iter().filter(|bug| bug.place == Place::Model) {
+        assert!(shown.contains(&bug.name), "corpus/planted/{}.sql is missing", bug.name);
+    }
 }
 
 #[test]
-fn model() {
-    shows_on("model");
-}
-
-#[test]
-fn postgres() {
-    shows_on("postgres");
-}
-
-#[test]
-fn mariadb() {
-    shows_on("mariadb");
-}
-
-/// An error that is not reported must not be noticed later, by a transaction that has failed.
-#[test]
-fn after_a_missing_error_the_transaction_goes_on() {
+fn every_case_shows_its_bug_and_nothing_without_it() {
     limited(|| {
-        for target in ["sqlite+missing-error", "model+missing-error", "postgres+missing-error", "mariadb+missing-error"]
-        {
-            let (_, case) = bugs().find(|(bug, _)| bug.name == "missing-error").expect("it exists");
-            for (level, trace, _) in at_every_level(&mut runner(target), &case) {
-                let errors: Vec<_> =
-                    trace.steps.iter().filter_map(|step| step.outcome.as_ref()?.error.as_ref()).collect();
-                assert!(errors.is_empty(), "{target} at {level}: {errors:?}");
-                let rows = trace.final_state.expect("the target lives").tables["t"].rows.len();
-                assert_eq!(rows, 4, "{target} at {level}");
+        let mut healthy = runner("model");
+        let levels = healthy.engines_mut()[0].info().levels.clone();
+        for corpus_case in corpus::PLANTED {
+            let bug = shown_by(corpus_case);
+            let mut with_bug = runner(&format!("model+{}", bug.name));
+            let shows_at = |level: &&LevelName| bug.levels.is_empty() || bug.levels.contains(&level.as_str());
+            for level in levels.iter().filter(shows_at) {
+                let mut case = corpus_case.parse();
+                case.set_level(level.clone());
+                let mismatches = check(&case, &run(&mut healthy, &case));
+                assert!(mismatches.is_empty(), "{} on the healthy model at {level}: {mismatches:?}", corpus_case.path);
+                let mismatches = check(&case, &run(&mut with_bug, &case));
+                assert!(!mismatches.is_empty(), "{} does not show its bug at {level}", corpus_case.path);
             }
         }
     });
 }
 
+fn table() -> String {
+    let mut table = "| name | in | what it does | stands for | shows at |\n|---|---|---|---|---|\n".to_string();
+    for bug in planted::ALL {
+        let place = match bug.place {
+            Place::Model => "`model`",
+            Place::AnyEngine => "any target",
+        };
+        let levels = if bug.levels.is_empty() { "every level".to_string() } else { bug.levels.join(", ") };
+        table += &format!("| `{}` | {place} | {} | {} | {levels} |\n", bug.name, bug.what, bug.source);
+    }
+    table
+}
+
 #[test]
-fn rows_that_two_transactions_write_are_seen() {
-    let contended = |steps: &str| {
-        let setup =
-            "/*init*/ CREATE TABLE t (id INT PRIMARY KEY, v INT);\n/*init*/ INSERT INTO t VALUES (1, 10), (2, 20);";
-        let case = txloom_core::case::parse(&format!("-- @case 1\n{setup}\n{steps}\n")).expect("a case");
-        let trace = run(&mut runner("model"), &instrument(&case));
-        is_contended(&case, &trace)
-    };
-    let begin = "/*a*/ BEGIN;\n/*b*/ BEGIN;\n/*a*/ UPDATE t SET v = v + 1 WHERE id = 1;\n";
-    assert!(contended(&format!("{begin}/*b*/ UPDATE t SET v = 0;\n/*a*/ COMMIT;\n/*b*/ COMMIT;")));
-    // What fails writes nothing.
-    assert!(!contended(&format!("{begin}/*b*/ UPDATE t SET id = 1 WHERE id = 2;\n/*a*/ ROLLBACK;")));
-    assert!(!contended(&format!("{begin}/*b*/ UPDATE t SET v = 0 WHERE id = 2;\n/*a*/ COMMIT;\n/*b*/ COMMIT;")));
+fn the_document_lists_every_bug() {
+    let path = root().join(DOCUMENT);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let start = text.find("| name |").expect("the document has the table");
+    let end = start + text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
+    let expected = format!("{}{}{}", &text[..start], table(), &text[end..]);
+    if std::env::var_os("TXLOOM_UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    } else {
+        assert_eq!(text, expected, "{DOCUMENT} differs; run with TXLOOM_UPDATE_GOLDEN=1 to accept");
+    }
 }

@@ -1,8 +1,8 @@
 //! The rules of the model, as switches; a planted bug is a rule that is switched off.
 //!
 //! Bugs of atomicity (a ROLLBACK that leaves a row, a COMMIT that loses one) strike only while another transaction is
-//! open. That is where they live in databases, too; and alone, one transaction after the other, the model stays healthy,
-//! so that a serial execution shows what would have been right.
+//! open. That is where they live in databases, too; and one transaction after the other, the model stays healthy, so
+//! that a serial execution shows what would have been right.
 
 use txloom_core::engine::{EngineError, EngineErrorKind};
 use txloom_core::planted::PlantedBug;
@@ -30,8 +30,8 @@ pub(super) struct Rules {
     pub(super) statement_is_atomic: bool,
     /// What a transaction did that was rolled back has no effect on anybody.
     pub(super) aborted_is_forgotten: bool,
-    /// A deadlock ends the transaction of its victim.
-    pub(super) deadlock_ends_transaction: bool,
+    /// A deadlock or a serialization failure ends the transaction.
+    pub(super) conflict_ends_transaction: bool,
     /// A statement that has waited finds the rows whose keys have changed meanwhile.
     pub(super) waiter_follows_keys: bool,
 }
@@ -49,7 +49,7 @@ impl Default for Rules {
             rollback_is_complete: true,
             statement_is_atomic: true,
             aborted_is_forgotten: true,
-            deadlock_ends_transaction: true,
+            conflict_ends_transaction: true,
             waiter_follows_keys: true,
         }
     }
@@ -61,7 +61,7 @@ type Breaks = (&'static str, fn(&mut Rules));
 /// The planted bugs that the model has. What they do stands in [`txloom_core::planted::ALL`].
 const BUGS: &[Breaks] = &[
     ("aborted-predicate", |rules| rules.aborted_is_forgotten = false),
-    ("deadlock-victim", |rules| rules.deadlock_ends_transaction = false),
+    ("deadlock-victim", |rules| rules.conflict_ends_transaction = false),
     ("dirty-read", |rules| rules.read_committed_only = false),
     ("key-update", |rules| rules.waiter_follows_keys = false),
     ("lost-commit", |rules| rules.commit_is_complete = false),
