@@ -19,7 +19,7 @@ use txloom_core::finding::{Finding, Fingerprint};
 const REPEATS_MAX: u32 = 5;
 
 /// After so many findings of one kind at one level, there is no point in showing all of them.
-const FINDINGS_MAX: u32 = 20;
+const FINDINGS_MAX: u32 = 8;
 
 /// What was seen so far.
 #[derive(Default)]

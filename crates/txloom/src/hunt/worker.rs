@@ -167,6 +167,7 @@ impl<'a> Worker<'a> {
         while let Some(group) = self.shared.take() {
             let turn = self.shared.turns.take(group.number);
             let violations = self.judge_group(&group)?;
+            self.tell();
             if !violations.is_empty() {
                 turn.wait();
             }

@@ -89,7 +89,8 @@ impl Findings {
         let path = |ending: &str| self.dir.join(format!("{name}{ending}"));
         let case_path = path(".sql");
         let report = report(found, plan, &case_path.display().to_string());
-        self.put(&case_path, &report.case)?;
+        let case = with_header(&found.finding.case, &header(found, plan, &report.replay));
+        self.put(&case_path, &case::print::print(&case))?;
         self.next += 1;
         let whole = Report::new(Body::Findings(FindingsReport { findings: vec![report.clone()] }));
         self.put(&path(".json"), &json::print(&whole))?;
@@ -147,8 +148,7 @@ pub fn report(found: &Found, plan: &Plan, file: &str) -> FindingReport {
     if !plan.replay_flags.is_empty() {
         replay = format!("{replay} {}", plan.replay_flags);
     }
-    let case = with_header(&found.finding.case, &header(found, plan, &replay));
-    finding_report(&found.finding, case::print::print(&case), replay)
+    finding_report(&found.finding, case::print::print(&found.finding.case), replay)
 }
 
 /// The first lines of a case file: what is wrong, where it was found, how to see it again.
@@ -157,31 +157,21 @@ fn header(found: &Found, plan: &Plan, replay: &str) -> Vec<String> {
         plan.targets.iter().map(|engine| format!("{} {}", engine.target, engine_version(engine))).collect();
     let super::Origin { seed, group, case } = found.origin;
     let finding = &found.finding;
-    let found_in = format!(
-        "Found in {} at {} by the oracle {} ({}): profile {}, seed {seed}, group {group}, case {case}.",
-        targets.join(" and "),
-        finding.level,
-        finding.oracle,
-        finding.fingerprint,
-        plan.profile
-    );
     let mut lines = wrap(&finding.sentence);
     lines.push(String::new());
-    lines.extend(wrap(&found_in));
+    let (targets, level) = (targets.join(" and "), &finding.level);
+    lines.extend(wrap(&format!("Found in {targets} at {level} by the oracle {}.", finding.oracle)));
+    lines.extend(wrap(&format!("Kind of violation: {}.", finding.fingerprint)));
+    lines.extend(wrap(&format!("Generated: profile {}, seed {seed}, group {group}, case {case}.", plan.profile)));
     lines.push(format!(" To see it again: {replay}"));
     lines
 }
 
+/// The case under a new header: what the generator wrote there is part of it.
 fn with_header(case: &Case, header: &[String]) -> Case {
     let mut case = case.clone();
     let first = case.entries.first_mut().map(|entry: &mut Entry| &mut entry.prose);
-    let prose = first.unwrap_or(&mut case.epilogue);
-    let own = std::mem::take(prose);
-    prose.extend(header.iter().cloned());
-    if !own.is_empty() {
-        prose.push(String::new());
-        prose.extend(own);
-    }
+    *first.unwrap_or(&mut case.epilogue) = header.to_vec();
     case
 }
 
