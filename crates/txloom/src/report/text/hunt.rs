@@ -96,19 +96,28 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
         ("statements", format!("{statements}, {accepted} accepted")),
         ("runs with a wait", percent(counts.with_wait, runs)),
         ("with a deadlock", percent(counts.with_deadlock, runs)),
-        ("with a refused transaction", percent(counts.with_serialization_failure, runs)),
+        ("with a serialization failure", percent(counts.with_serialization_failure, runs)),
     ];
     if counts.examined > 0 {
         let share = percent(counts.contended, counts.examined);
         told.push(("two write one row", format!("{share} of a sample of {}", count(counts.examined, "case"))));
     }
     for (name, number, words) in [
-        ("undecided", counts.undecided, "judgements that an oracle could not reach"),
-        ("refused", counts.refused, "cases whose setup a target refused"),
-        ("not observed", counts.unobserved, "cases on which an engine failed"),
-        ("not reproducible", counts.unreproducible, "violations that did not come again; they are no findings"),
-        ("repeated", counts.repeated, "violations of a kind that had been found"),
+        ("undecided", counts.undecided, "judgement that was not possible/judgements that were not possible"),
+        ("refused", counts.refused, "case whose setup a target refused/cases whose setup a target refused"),
+        ("not observed", counts.unobserved, "case on which an engine failed/cases on which an engine failed"),
+        (
+            "not reproducible",
+            counts.unreproducible,
+            "violation that did not come again/violations that did not come again",
+        ),
+        (
+            "repeated",
+            counts.repeated,
+            "violation of a kind that had been found/violations of kinds that had been found",
+        ),
     ] {
+        let words = words.split_once('/').map_or(words, |(one, several)| if number == 1 { one } else { several });
         if number > 0 {
             told.push((name, format!("{number} {words}")));
         }
