@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Each part is a session, what it sends (a `,` stands for a `;`), and what comes back: `error CLASS`, `tag TAG`,
-//! `notice CODE`, `waits`, `died`, and the status. A step that waits completes at its session's `> completes`.
+//! `notice CODE`, `affected N`, `rows N` (empty ones), `waits`, `died`, and the status. A step that waits completes at its session's `> completes`.
 
 use crate::case::SessionName;
 use crate::dialect::Postgres;
 use crate::engine::{Capabilities, EngineInfo, SessionId, Version};
 use crate::level::LevelName;
-use crate::outcome::{DbError, ErrorClass, Notice, Outcome, StatementResult, TxStatus};
+use crate::outcome::{Column, DbError, ErrorClass, Notice, Outcome, StatementResult, TxStatus};
 use crate::trace::{SessionRun, StepId, StepRun, Trace, TraceEvent};
 
 /// An engine that exists only in tests.
@@ -98,6 +98,15 @@ fn outcome(answer: &str) -> (Option<Outcome>, bool) {
             "waits" => waited = true,
             "died" => return (None, waited),
             "tag" => outcome.results.push(StatementResult { tag: Some(argument()), ..StatementResult::default() }),
+            "affected" => {
+                let affected = argument().parse().ok();
+                outcome.results.push(StatementResult { affected, ..StatementResult::default() });
+            }
+            "rows" => {
+                let rows = vec![Vec::new(); argument().parse().expect("a number of rows")];
+                let column = Column { name: "c".to_string(), type_name: String::new() };
+                outcome.results.push(StatementResult { columns: vec![column], rows, ..StatementResult::default() });
+            }
             "notice" => {
                 let (severity, message) = ("WARNING".to_string(), String::new());
                 outcome.notices.push(Notice { severity, code: argument(), message });
