@@ -1,6 +1,6 @@
 //! Schemas keep their own promises: for many seeds, profiles and combinations of dialects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::dialect::{Dialect, LockingSqlite, MySql, Postgres, Sqlite};
@@ -45,8 +45,8 @@ impl Dialect for Silent {
     }
 }
 
-/// The languages of all sets of these engines.
-fn languages() -> Vec<(String, Language)> {
+/// The languages of all sets of these engines, each once.
+fn languages() -> BTreeMap<String, Language> {
     let engines = [
         target(&Sqlite, "3.50.0"),
         target(&LockingSqlite, "0.1.0"),
@@ -60,10 +60,7 @@ fn languages() -> Vec<(String, Language)> {
     let set = |bits: usize| -> Vec<EngineInfo> {
         engines.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, engine)| engine.clone()).collect()
     };
-    (1..1 << engines.len())
-        .map(set)
-        .map(|set| (format!("{:?}", set.iter().map(|e| &e.target).collect::<Vec<_>>()), Language::of(&set)))
-        .collect()
+    (1..1 << engines.len()).map(|bits| Language::of(&set(bits))).map(|found| (format!("{found:?}"), found)).collect()
 }
 
 fn language(targets: &[EngineInfo]) -> Language {
@@ -74,12 +71,12 @@ fn always(model: &mut Model, feature: &Feature, candidate: Candidate) {
     model.set(feature, Choice::new(vec![candidate], &Distribution::Uniform));
 }
 
-/// Every number of every feature as large as it may be, all flags on; but not more rows than can be checked quickly.
+/// Every number of every feature as large as it may be, all flags on; but no more rows than can be checked quickly.
 fn everything() -> Model {
     let mut model = Model::usual("everything");
     for feature in FEATURES {
         match feature.domain {
-            Domain::Number(_, high) => always(&mut model, feature, Candidate::Number(high.min(30))),
+            Domain::Number(_, high) => always(&mut model, feature, Candidate::Number(high.min(12))),
             Domain::Flag if feature.name != features::NULL.name => always(&mut model, feature, Candidate::Word("true")),
             _ => {}
         }
