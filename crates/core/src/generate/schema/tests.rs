@@ -81,6 +81,7 @@ fn everything() -> Model {
             _ => {}
         }
     }
+    model.set(&features::FOREIGN_KEY_TARGET, features::FOREIGN_KEY_TARGET.default.into());
     let everywhere = Choice::new((-20..20).map(Candidate::Number).collect(), &Distribution::Uniform);
     model.set(&features::INTEGER, everywhere);
     model
