@@ -6,7 +6,8 @@
 //!   targets ──language──→ Language  ┘                 each case: sessions, transactions, an order, a level
 //! ```
 //!
-//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all.
+//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all, and a
+//!    [`profile`] sets some of them.
 //! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not generated.
 //! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
 //!
@@ -15,6 +16,7 @@
 pub mod random;
 pub mod model;
 pub mod features;
+pub mod profile;
 pub mod language;
 pub mod schema;
 pub mod values;
