@@ -9,6 +9,7 @@
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── judged    JudgedReport   → cases → findings
+//! ├── reduced   ReducedReport  → cases → finding
 //! ├── doctor    DoctorReport   → targets
 //! └── levels    LevelsReport   → targets → anomalies → levels
 //! ```
@@ -17,6 +18,7 @@
 
 pub mod cell;
 pub mod finding;
+pub mod reduced;
 pub mod run;
 pub mod trace;
 pub mod doctor;
@@ -29,6 +31,7 @@ pub use finding::{
     ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
     VerdictReport,
 };
+pub use reduced::{ReducedCase, ReducedReport, SizeReport};
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -66,6 +69,8 @@ pub enum Body {
     Findings(FindingsReport),
     /// What an oracle says of cases.
     Judged(JudgedReport),
+    /// Cases that were made smaller.
+    Reduced(ReducedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.
