@@ -1,9 +1,14 @@
 //! From a finding to the finding of a smaller case.
 //!
-//! An oracle that compares (with a serial order, with another target) holds a smaller case to its own standard. One that
-//! holds the engine to what the *case* states does not: take away a row or one half of a transfer, and "the sum is 200"
-//! is violated by anything. Its findings are guarded: where the case that was given does not show the violation, the
-//! reduced one must not show it, either.
+//! A smaller case may show the same kind of violation for quite another reason. Two things are done against that.
+//!
+//! *No new errors.* Without its table a statement fails, and two databases that fail in different ways differ. So no
+//! class of error may appear on a target that was not there before.
+//!
+//! *Guards.* An oracle that compares (with a serial order, with another target) holds a smaller case to its own standard.
+//! One that holds the engine to what the *case* states does not: take away a row or one half of a transfer, and "the sum
+//! is 200" is violated by anything. So where the case that was given does not show the violation, the reduced one must
+//! not show it, either:
 //!
 //! ```text
 //!   as it is              violated      must stay so
@@ -11,10 +16,13 @@
 //!   one after the other   not           so each transaction by itself keeps the assertion
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::case::{Case, Line};
 use crate::engine::EngineErrorKind;
 use crate::finding::Finding;
 use crate::oracle::{Oracle, RunError, Runner, Verdict, invariant};
+use crate::outcome::ErrorClass;
 use crate::reduce::edit::without_steps;
 use crate::reduce::{Reduced, Reproduction, Size, reduce_within};
 
@@ -31,7 +39,8 @@ pub fn smallest(
     runner: &mut dyn Runner,
     tests_max: usize,
 ) -> Result<(Finding, Reduced), RunError> {
-    let mut hunted = Hunted { kind: finding.fingerprint.kind(), oracle, runner, guards: Vec::new() };
+    let (kind, errors) = (finding.fingerprint.kind(), errors_of(finding));
+    let mut hunted = Hunted { kind, errors, oracle, runner, guards: Vec::new() };
     hunted.guards = hunted.guards_for(finding)?;
     let mut last = None;
     let mut failure = None;
@@ -60,9 +69,22 @@ pub fn smallest(
 /// A variant of a case that must not show what the case shows.
 type Guard = fn(&Case) -> Case;
 
+/// Classes of errors, with the targets that they occurred on.
+type Errors = BTreeSet<(String, ErrorClass)>;
+
+fn errors_of(finding: &Finding) -> Errors {
+    let traces = finding.traces();
+    let of_steps = traces.iter().flat_map(|trace| trace.steps.iter().map(|step| (&trace.engine.target, step)));
+    let classes =
+        of_steps.map(|(target, step)| (target, step.outcome.as_ref().and_then(|outcome| outcome.error_class())));
+    classes.filter_map(|(target, class)| Some((target.clone(), class?))).collect()
+}
+
 /// What is looked for, and where.
 struct Hunted<'a> {
     kind: &'a str,
+    /// The errors that may occur.
+    errors: Errors,
     oracle: &'a dyn Oracle,
     runner: &'a mut dyn Runner,
     guards: Vec<Guard>,
@@ -75,14 +97,16 @@ enum Found {
 }
 
 impl Hunted<'_> {
-    /// Whether a case shows it, and its guarded variants do not.
+    /// Whether a case shows it without new errors, and its guarded variants do not.
     fn find(&mut self, case: &Case) -> Result<Found, RunError> {
         let found = self.judge(case)?;
-        if matches!(found, Found::Yes(_)) {
-            for guard in self.guards.clone() {
-                if matches!(self.judge(&guard(case))?, Found::Yes(_)) {
-                    return Ok(Found::No);
-                }
+        let Found::Yes(finding) = &found else { return Ok(found) };
+        if !errors_of(finding).is_subset(&self.errors) {
+            return Ok(Found::No);
+        }
+        for guard in self.guards.clone() {
+            if matches!(self.judge(&guard(case))?, Found::Yes(_)) {
+                return Ok(Found::No);
             }
         }
         Ok(found)
@@ -234,6 +258,38 @@ mod tests {
         let found = finding(&oracle, "a SELECT 1\nb SELECT 2");
         let (smaller, _) = smallest(&found, &oracle, &mut Toy::new(Rule::Blind), TESTS_MAX).unwrap();
         assert_eq!(text(&smaller.case), "b SELECT 2");
+    }
+
+    #[test]
+    fn no_new_errors_are_made() {
+        // Whatever the text, it is wrong: then the table could go, and the statement would fail.
+        struct Anything;
+        impl Oracle for Anything {
+            fn name(&self) -> &'static str {
+                "anything"
+            }
+
+            fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError> {
+                let request = RunRequest { case, target: 0, policy: Policy::Skip, mode: Mode::Scheduled(None) };
+                let trace = runner.run(&request)?;
+                let violation = Violation {
+                    sentence: String::new(),
+                    explanation: Explanation::default(),
+                    fingerprint: Fingerprint::new("anything", &[]),
+                };
+                let found = Finding::new("anything", violation, case.clone(), trace);
+                let enough = text(case).contains("SELECT");
+                Ok(if enough { Verdict::Violated(vec![found]) } else { Verdict::Holds(String::new()) })
+            }
+        }
+        let reduced = |given: &str| {
+            let found = finding(&Anything, given);
+            let (smaller, _) = smallest(&found, &Anything, &mut Toy::new(Rule::Blind), TESTS_MAX).unwrap();
+            text(&smaller.case)
+        };
+        let valid = "init CREATE TABLE t (v INT)\ninit INSERT INTO t VALUES (1)\na SELECT v FROM t";
+        assert_eq!(reduced(valid), "init CREATE TABLE t (v INT)\na SELECT v FROM t");
+        assert_eq!(reduced("init CREATE TABLE t (v INT)\na SELECT v FROM u"), "a SELECT v FROM u");
     }
 
     #[test]
