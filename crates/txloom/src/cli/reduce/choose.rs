@@ -53,7 +53,7 @@ fn nothing_wrong(asked: Option<&str>, file: &str, silent: &[String], runner: &dy
         None => "ask one oracle whatever the level promises (--oracle serial), or compare two targets (--on A B)",
     };
     Failure::bad_input(format!(
-        "{file}: shows nothing wrong on {targets}, so there is nothing to keep{}\n  {hint}",
+        "{file}: shows nothing wrong on {targets} that could be kept{}\n  {hint}",
         silent.concat()
     ))
 }

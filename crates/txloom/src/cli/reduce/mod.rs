@@ -69,12 +69,12 @@ pub struct ReduceArgs {
 /// The examples of the help text.
 pub const EXAMPLES: &str = "\
 Examples:
-  txloom reduce bug.sql --on mariadb mysql -o small.sql            what do the two not agree on?
-  txloom reduce bug.sql --on postgres --level serializable         what is not serializable there?
-  txloom reduce bug.sql --on model+lost-update --oracle serial     keep what this oracle objects to
-  txloom reduce report.txt --on mariadb:10.5 --oracle crash        a case in the text format of DT² and Troc
+  txloom reduce bug.sql --on mariadb mysql -o small.sql      what do the two not agree on?
+  txloom reduce bug.sql --on postgres --level serializable   what is not serializable there?
+  txloom reduce bug.sql --on postgres --oracle serial        whatever the level promises
+  txloom reduce report.txt --on mariadb --oracle crash       a case in the format of DT² and Troc
 
-Exits with 1 if there is something wrong, whether it could be made smaller or not; with 2 if nothing is.";
+Exits with 1 if something is wrong, made smaller or not, and with 2 if nothing is.";
 
 /// Runs the command.
 pub fn run(args: &ReduceArgs, streams: &mut Streams) -> Result<Exit, Failure> {

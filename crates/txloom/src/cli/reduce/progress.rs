@@ -14,7 +14,7 @@ use txloom_core::reduce::Size;
 use crate::interrupt;
 
 /// Without a terminal, a line appears every so many tests.
-const PLAIN_EVERY: usize = 200;
+const PLAIN_EVERY: usize = 50;
 
 /// An oracle, watched.
 pub(super) struct Watched<'a> {
