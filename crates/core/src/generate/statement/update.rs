@@ -47,11 +47,6 @@ impl Maker<'_> {
         }
     }
 
-    fn is_unique(&self, table: usize, column: usize) -> bool {
-        let table = &self.schema.tables[table];
-        table.primary_key.contains(&column) || table.unique_keys.iter().any(|key| key.contains(&column))
-    }
-
     /// The columns that an UPDATE sets: some of the key, or some of the others.
     fn updated_columns(&mut self, table: usize) -> Vec<usize> {
         let definition = &self.schema.tables[table];
