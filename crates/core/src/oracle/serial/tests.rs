@@ -6,6 +6,7 @@ use super::*;
 use crate::engine::EngineInfo;
 use crate::oracle::toy::{Rule, Toy, case};
 use crate::program::Program;
+use crate::trace::CancelReason;
 use crate::trace::sample::{self, sample};
 
 fn with_program(mut case: Case) -> Case {
