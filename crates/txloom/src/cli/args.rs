@@ -89,6 +89,9 @@ pub struct RunArgs {
     /// Run every session at this isolation level, whatever the case says
     #[arg(long)]
     pub level: Option<String>,
+    /// Have an oracle judge the cases, instead of their expectations: diff, serial, invariant or crash
+    #[arg(long, value_name = "ORACLE")]
+    pub oracle: Option<String>,
     /// Write what happens into the case files, as their expectations
     #[arg(long)]
     pub record: bool,
@@ -223,6 +226,7 @@ Examples:
   txloom run lost-update.sql --on postgres --level rr    on a private PostgreSQL
   txloom run corpus --on sqlite model postgres --quiet   a whole directory, side by side
   txloom run new.sql --on postgres --record              write down what happens
+  txloom run new.sql --on mariadb mysql --oracle diff    do they do the same? (exit 1 if not, 5 if that is open)
 
 "
     .to_string();

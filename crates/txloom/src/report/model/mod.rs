@@ -8,6 +8,7 @@
 //! Report { txloom_report: 1, kind }
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
+//! ├── judged    JudgedReport   → cases → findings
 //! ├── doctor    DoctorReport   → targets
 //! └── levels    LevelsReport   → targets → anomalies → levels
 //! ```
@@ -24,7 +25,10 @@ pub mod levels;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use doctor::{DoctorReport, TargetStatus};
-pub use finding::{ExplanationReport, FindingReport, FindingsReport};
+pub use finding::{
+    ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
+    VerdictReport,
+};
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -60,6 +64,8 @@ pub enum Body {
     Run(RunReport),
     /// Violations.
     Findings(FindingsReport),
+    /// What an oracle says of cases.
+    Judged(JudgedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.

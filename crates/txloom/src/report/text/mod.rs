@@ -34,7 +34,9 @@ mod transcript;
 mod trace;
 mod verdict;
 mod run;
+mod compared;
 mod finding;
+mod judged;
 mod doctor;
 mod levels;
 
@@ -42,7 +44,7 @@ mod levels;
 mod tests;
 
 use super::model::levels::LevelsReport;
-use super::model::{Body, CaseReport, FindingReport, Report, Totals};
+use super::model::{Body, CaseReport, FindingReport, JudgedCase, Report, Totals};
 use page::Page;
 
 /// What the text form needs to know of the place where it is shown.
@@ -75,6 +77,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Findings(found) => {
             found.findings.iter().map(|found| print_finding(found, options)).collect::<Vec<_>>().join("\n")
         }
+        Body::Judged(judged) => judged.cases.iter().map(|case| print_judged(&judged.oracle, case, options)).collect(),
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
     }
@@ -98,6 +101,16 @@ pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
 pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
     paint(options, |page| finding::write(page, found))
+}
+
+/// What an oracle says of a case: its findings in full, or a line.
+pub fn print_judged(oracle: &str, case: &JudgedCase, options: &TextOptions) -> String {
+    paint(options, |page| judged::write(page, oracle, case))
+}
+
+/// What an oracle says of a case, in one line.
+pub fn print_judged_line(oracle: &str, case: &JudgedCase, options: &TextOptions) -> String {
+    paint(options, |page| judged::write_line(page, oracle, case))
 }
 
 /// Matrices of anomalies and levels, as Markdown tables.

@@ -3,6 +3,8 @@
 //! Consecutive events of one step are one moment: its text, its answer, that it starts to wait. When something else
 //! happened in between, the step gets another moment, with its number repeated.
 
+use std::collections::BTreeMap;
+
 use txloom_core::sql::one_line;
 
 use super::super::model::trace::{CancelCause, EventReport, StepReport, TraceReport};
@@ -50,21 +52,34 @@ impl Said {
 
 /// The moments of a trace, in order; the steps with the given numbers are marked.
 pub(crate) fn moments(trace: &TraceReport, marked: &[usize]) -> Vec<Moment> {
-    let mut teller = Teller { trace, marked, cancelled: Vec::new(), moments: Vec::new() };
+    let mut teller = Teller::new(trace, marked);
     trace.events.iter().for_each(|event| teller.tell(event));
     teller.moments
 }
 
-struct Teller<'a> {
-    trace: &'a TraceReport,
+/// Makes moments of events, one after the other.
+pub(crate) struct Teller<'a> {
+    /// The trace that the events are taken from.
+    pub(crate) trace: &'a TraceReport,
+    /// Whose events these are, where that has to be said: stands before what is told.
+    pub(crate) label: Option<String>,
+    /// What is told of the answers to some steps instead of what the trace says.
+    pub(crate) answers: BTreeMap<usize, Vec<Line>>,
     marked: &'a [usize],
     /// The steps that have been told to be cancelled.
     cancelled: Vec<usize>,
-    moments: Vec<Moment>,
+    /// What has been told.
+    pub(crate) moments: Vec<Moment>,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, event: &EventReport) {
+impl<'a> Teller<'a> {
+    /// Nothing has been told; the steps with the given numbers will be marked.
+    pub(crate) fn new(trace: &'a TraceReport, marked: &'a [usize]) -> Teller<'a> {
+        Teller { trace, label: None, answers: BTreeMap::new(), marked, cancelled: Vec::new(), moments: Vec::new() }
+    }
+
+    /// Tells of one event.
+    pub(crate) fn tell(&mut self, event: &EventReport) {
         match event {
             EventReport::Submitted { step } => self.submitted(*step),
             EventReport::Waiting { step, holders, .. } => self.waiting(*step, holders),
@@ -76,7 +91,8 @@ impl Teller<'_> {
                 self.say(*step, [cancelled(*cause)]);
             }
             EventReport::Completed { step } => {
-                let lines = self.trace.step(*step).map(answer).unwrap_or_default();
+                let own = || self.trace.step(*step).map(answer).unwrap_or_default();
+                let lines = self.answers.get(step).cloned().unwrap_or_else(own);
                 self.say(*step, lines);
             }
             EventReport::Happened { what } => self.everywhere(Line::new(Role::Strong, format!("@{what}"))),
@@ -113,16 +129,18 @@ impl Teller<'_> {
 
     /// Adds lines to the moment of a step; begins a new one if something else happened since.
     fn say(&mut self, number: usize, lines: impl IntoIterator<Item = Line>) {
-        let mut lines = lines.into_iter().map(Said::below).peekable();
-        if lines.peek().is_none() {
-            return;
-        }
+        let lines: Vec<Line> = lines.into_iter().collect();
+        let lines = match &self.label {
+            Some(label) => labelled(label, lines),
+            None if lines.is_empty() => return,
+            None => lines,
+        };
         let Some(step) = self.trace.step(number) else { return };
         if self.moments.last().is_none_or(|last| last.step != Some(number)) {
             self.begin(step, Vec::new());
         }
         if let Some(last) = self.moments.last_mut() {
-            last.said.extend(lines);
+            last.said.extend(lines.into_iter().map(Said::below));
         }
     }
 
@@ -135,6 +153,22 @@ impl Teller<'_> {
     fn everywhere(&mut self, line: Line) {
         self.moments.push(Moment { step: None, session: None, marked: false, said: vec![Said::text(line)] });
     }
+}
+
+/// What somebody says, with their name before the first line; whoever says nothing is content.
+pub(crate) fn labelled(label: &str, lines: Vec<Line>) -> Vec<Line> {
+    let lines = if lines.is_empty() { vec![Line::new(Role::Answer, "→ ok")] } else { lines };
+    let indent = Line::plain(label).width() + 1;
+    let line = |(at, line): (usize, &Line)| {
+        let mut start = if at == 0 {
+            Line::new(Role::Strong, label).with(Role::Plain, " ")
+        } else {
+            Line::plain(" ".repeat(indent))
+        };
+        start.extend(line);
+        start
+    };
+    lines.iter().enumerate().map(line).collect()
 }
 
 fn cancelled(cause: CancelCause) -> Line {
