@@ -1,9 +1,9 @@
 //! Values of columns, new ones and as literals.
 //!
 //! Values come from small domains, so that transactions meet: ten whole numbers, a dozen texts, five days. A few lie at
-//! the edges of their type. All of them look the same wherever they are printed: numbers with decimals are quarters, which
-//! floats hold exactly; texts consist of small letters, which every collation compares alike (edges apart, which a column
-//! has only where all targets agree on them); dates and times are written as ISO 8601 says.
+//! the edges of their type. All of them look the same wherever they are printed: numbers with decimals are quarters,
+//! which floats hold exactly; texts consist of small letters, which every collation compares alike (edges apart, which a
+//! column has only where all targets agree on them); dates and times are written as ISO 8601 says.
 
 use super::features;
 use super::language::Language;
@@ -90,8 +90,8 @@ pub(super) fn folded(value: &Value) -> Value {
     }
 }
 
-/// A value of a kind as all targets write it. Texts that are generated contain no backslash, which MySQL would take for an
-/// escape.
+/// A value of a kind as all targets write it. Texts that are generated contain no backslash, which MySQL would take for
+/// an escape.
 pub fn literal(kind: Kind, value: &Value, language: &Language) -> String {
     match value {
         Value::Bytes(bytes) => {
@@ -101,5 +101,31 @@ pub fn literal(kind: Kind, value: &Value, language: &Language) -> String {
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Number(number) if kind == Kind::Boolean => if number.as_str() == "0" { "FALSE" } else { "TRUE" }.into(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_minutes_are_written_as_iso_8601_says() {
+        let days = [0, 30, 31, 59, 60, 365, 400].map(date);
+        let expect = ["01-01", "01-31", "02-01", "02-29", "03-01", "12-31", "12-31"].map(|day| format!("2024-{day}"));
+        assert_eq!(days, expect);
+        assert_eq!([0, 61, 365].map(time), ["00:00:00", "01:01:00", "06:05:00"]);
+    }
+
+    #[test]
+    fn quarters_are_exact() {
+        let texts = [0, 1, -1, 9, -8].map(|number| quarters(number).to_string());
+        assert_eq!(texts, ["0", "0.25", "-0.25", "2.25", "-2"]);
+    }
+
+    #[test]
+    fn keys_that_some_collation_takes_for_equal_are_equal() {
+        assert_eq!(folded(&Value::text("A ")), folded(&Value::text("a")));
+        assert_ne!(folded(&Value::text(" a")), folded(&Value::text("a")));
+        assert_ne!(folded(&Value::Null), folded(&Value::text("")));
     }
 }

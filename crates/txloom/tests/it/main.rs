@@ -11,6 +11,8 @@
 //! * `commands`: the command line as a newcomer meets it
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
+//! * `spellings`: what the dialects say of their languages, tried on the engines
+//! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
 
@@ -27,5 +29,7 @@ mod executor;
 mod commands;
 mod formats;
 mod bad_input;
+mod spellings;
+mod generated_schemas;
 mod killed;
 mod documents;

@@ -12,6 +12,7 @@ use crate::case::Guard;
 use crate::engine::{Holder, SessionId};
 use crate::finding::Finding;
 use crate::outcome::{Outcome, TxStatus};
+use crate::trace::transactions::{Transaction, transactions};
 use crate::trace::{StepId, StepRun, Trace, TraceEvent};
 
 /// Whether a finding shows what an entry describes.
@@ -20,14 +21,13 @@ pub(super) fn matches(entry: &Entry, finding: &Finding) -> bool {
         return false;
     }
     let tables = Tables::of(&finding.case);
-    let runs: Vec<&Trace> = std::iter::once(&finding.trace).chain(&finding.others).collect();
-    let occurs =
-        |here: &Trace, there: Option<(&Guard, &Trace)>| Search { entry, tables: &tables, here, there }.occurs();
+    let runs: Vec<Run<'_>> = std::iter::once(&finding.trace).chain(&finding.others).map(Run::of).collect();
+    let occurs = |here, there| Search { entry, tables: &tables, here, there }.occurs();
     runs.iter().enumerate().any(|(position, here)| match &entry.against {
         None => occurs(here, None),
         Some(guard) => {
             let others = runs.iter().enumerate().filter(|(other, _)| *other != position);
-            others.map(|(_, there)| *there).any(|there| occurs(here, Some((guard, there))))
+            others.map(|(_, there)| there).any(|there| occurs(here, Some((guard, there))))
         }
     })
 }
@@ -37,12 +37,68 @@ fn is_kind(entry: &Entry, kind: &str) -> bool {
     entry.differs.is_empty() || entry.differs.iter().any(|word| word == differs)
 }
 
+/// A run, and what became of its steps.
+struct Run<'s> {
+    trace: &'s Trace,
+    committed: BTreeSet<StepId>,
+}
+
+impl<'s> Run<'s> {
+    fn of(trace: &'s Trace) -> Run<'s> {
+        let committed = transactions(trace).into_iter().filter(Transaction::is_committed);
+        Run { trace, committed: committed.flat_map(|transaction| transaction.steps).collect() }
+    }
+
+    /// The same step of another run of the case. (All runs have the same sessions, in the same order.)
+    fn counterpart(&self, step: &StepRun) -> Option<StepId> {
+        let same = |other: &StepRun| other.session == step.session && other.index == step.index;
+        self.trace.steps.iter().position(same).map(StepId)
+    }
+
+    /// Whether a step waited for a session, at some time. An engine that cannot tell for whom is believed.
+    fn waits_for(&self, id: StepId, session: Option<SessionId>) -> bool {
+        let told = self.trace.events.iter().filter_map(|event| match event {
+            TraceEvent::Waiting { step, holders, .. } if *step == id && !holders.is_empty() => Some(holders),
+            _ => None,
+        });
+        let is_it = |holder: &Holder| matches!(holder, Holder::Session(holder) if Some(*holder) == session);
+        let told: Vec<&Vec<Holder>> = told.collect();
+        told.is_empty() || told.into_iter().flatten().any(is_it)
+    }
+
+    /// Whether a condition is true of a step; `other` is its outcome in the run that it is compared with.
+    fn is_true(&self, condition: Condition, id: StepId, other: Option<&Outcome>, binding: &Binding<'_>) -> bool {
+        let step = self.trace.step(id);
+        let outcome = step.outcome.as_ref();
+        let status = outcome.map(|outcome| outcome.status);
+        let rows = || Some((row_count(outcome?)?, row_count(other?)?));
+        match condition {
+            Condition::Waits(None) => step.waited,
+            Condition::Waits(Some(holder)) => step.waited && self.waits_for(id, binding.sessions[holder.0]),
+            Condition::AtOnce => !step.waited,
+            Condition::Ok => outcome.is_some_and(|outcome| outcome.error.is_none()),
+            Condition::Error(None) => outcome.is_some_and(|outcome| outcome.error.is_some()),
+            Condition::Error(class) => outcome.and_then(Outcome::error_class) == class,
+            Condition::Open => status == Some(TxStatus::Open),
+            Condition::Idle => status == Some(TxStatus::Idle),
+            Condition::Committed => self.committed.contains(&id),
+            Condition::Fewer => rows().is_some_and(|(here, there)| here < there),
+            Condition::More => rows().is_some_and(|(here, there)| here > there),
+        }
+    }
+}
+
+/// How many rows a statement changed or returned.
+fn row_count(outcome: &Outcome) -> Option<u64> {
+    outcome.affected().or_else(|| outcome.rows().map(|result| result.rows.len() as u64))
+}
+
 /// The search for one entry in one run, compared with at most one other.
 struct Search<'s> {
     entry: &'s Entry,
     tables: &'s Tables,
-    here: &'s Trace,
-    there: Option<(&'s Guard, &'s Trace)>,
+    here: &'s Run<'s>,
+    there: Option<(&'s Guard, &'s Run<'s>)>,
 }
 
 /// What the letters of a pattern stand for.
@@ -64,7 +120,7 @@ impl<'s> Search<'s> {
         let tables: BTreeSet<TableVariable> = moments.iter().filter_map(Moment::table).collect();
         let mut bindings = vec![Binding::default()];
         for SessionVariable(letter) in sessions {
-            let all = (0..self.here.sessions.len()).map(SessionId);
+            let all = (0..self.here.trace.sessions.len()).map(SessionId);
             bindings = extended(&bindings, all, |binding, session| {
                 let free = !binding.sessions.contains(&Some(session));
                 binding.sessions[letter] = Some(session);
@@ -83,19 +139,19 @@ impl<'s> Search<'s> {
 
     /// Both runs are on targets that the entry names, at the levels that it names.
     fn is_where_it_applies(&self, binding: &Binding<'_>) -> bool {
-        let all_at = |trace: &Trace, guard: &Guard| {
+        let all_at = |Run { trace, .. }: &Run<'_>, guard: &Guard| {
             let mut sessions = binding.sessions.iter().flatten();
             sessions.all(|session| {
                 trace.sessions.get(session.0).is_some_and(|run| guard.matches(&trace.engine, &run.level))
             })
         };
-        all_at(self.here, &self.entry.on) && self.there.is_none_or(|(guard, trace)| all_at(trace, guard))
+        all_at(self.here, &self.entry.on) && self.there.is_none_or(|(guard, run)| all_at(run, guard))
     }
 
     fn occurs_with(&self, binding: &Binding<'_>) -> bool {
         let mut moments = self.entry.trace.iter();
         let mut wanted = moments.next();
-        for event in &self.here.events {
+        for event in &self.here.trace.events {
             let Some(moment) = wanted else { break };
             if self.is_moment(moment, event, binding) {
                 wanted = moments.next();
@@ -107,7 +163,7 @@ impl<'s> Search<'s> {
     fn is_moment(&self, moment: &Moment, event: &TraceEvent, binding: &Binding<'_>) -> bool {
         match (moment, event) {
             (Moment::Resumes(session), TraceEvent::Resumed(id)) => {
-                binding.sessions[session.0] == Some(self.here.step(*id).session)
+                binding.sessions[session.0] == Some(self.here.trace.step(*id).session)
             }
             (Moment::Step(pattern), TraceEvent::Submitted(id)) => self.is_step(pattern, *id, binding),
             _ => false,
@@ -115,18 +171,19 @@ impl<'s> Search<'s> {
     }
 
     fn is_step(&self, pattern: &StepPattern, id: StepId, binding: &Binding<'_>) -> bool {
-        let step = self.here.step(id);
+        let step = self.here.trace.step(id);
         let statement = Statement::of(&step.sql, self.tables);
         let table = pattern.table.and_then(|letter| binding.tables[letter.0]);
-        let counterpart = self.there.and_then(|(_, trace)| Some((trace, counterpart(trace, step)?)));
-        let other = counterpart.and_then(|(trace, id)| trace.step(id).outcome.as_ref());
+        let there = self.there.and_then(|(_, run)| Some((run, run.counterpart(step)?)));
+        let other = there.and_then(|(run, id)| run.trace.step(id).outcome.as_ref());
         binding.sessions[pattern.session.0] == Some(step.session)
             && statement.verb.is_some_and(|verb| pattern.verb.covers(verb))
             && table.is_none_or(|table| statement.is_about(table))
             && (!pattern.key || statement.assigns_key)
-            && pattern.here.iter().all(|condition| is_true(*condition, self.here, id, other, binding))
+            && (!pattern.selective || statement.is_selective)
+            && pattern.here.iter().all(|condition| self.here.is_true(*condition, id, other, binding))
             && pattern.there.iter().all(|condition| {
-                counterpart.is_some_and(|(trace, id)| is_true(*condition, trace, id, step.outcome.as_ref(), binding))
+                there.is_some_and(|(run, id)| run.is_true(*condition, id, step.outcome.as_ref(), binding))
             })
     }
 }
@@ -145,48 +202,4 @@ fn extended<'s, T: Copy>(
         values.clone().filter_map(with).collect::<Vec<_>>()
     };
     bindings.iter().flat_map(with_each).collect()
-}
-
-/// The same step in another run of the case. (All runs have the same sessions, in the same order.)
-fn counterpart(trace: &Trace, step: &StepRun) -> Option<StepId> {
-    let same = |other: &StepRun| other.session == step.session && other.index == step.index;
-    trace.steps.iter().position(same).map(StepId)
-}
-
-/// Whether a condition is true of a step in its run; `other` is the outcome in the run that it is compared with.
-fn is_true(condition: Condition, trace: &Trace, id: StepId, other: Option<&Outcome>, binding: &Binding<'_>) -> bool {
-    let step = trace.step(id);
-    let outcome = step.outcome.as_ref();
-    let rows = || Some((row_count(outcome?)?, row_count(other?)?));
-    match condition {
-        Condition::Waits(None) => step.waited,
-        Condition::Waits(Some(holder)) => step.waited && waits_for(trace, id, binding.sessions[holder.0]),
-        Condition::AtOnce => !step.waited,
-        Condition::Ok => outcome.is_some_and(|outcome| outcome.error.is_none()),
-        Condition::Error(class) => {
-            outcome.and_then(Outcome::error_class).is_some_and(|it| class.is_none_or(|c| c == it))
-        }
-        Condition::Open => outcome.is_some_and(|outcome| outcome.status == TxStatus::Open),
-        Condition::Idle => outcome.is_some_and(|outcome| outcome.status == TxStatus::Idle),
-        Condition::Fewer => rows().is_some_and(|(here, there)| here < there),
-        Condition::More => rows().is_some_and(|(here, there)| here > there),
-    }
-}
-
-/// How many rows a statement changed or returned.
-fn row_count(outcome: &Outcome) -> Option<u64> {
-    outcome.affected().or_else(|| outcome.rows().map(|result| result.rows.len() as u64))
-}
-
-/// Whether a step waited for a session, at some time. An engine that cannot tell for whom is believed.
-fn waits_for(trace: &Trace, id: StepId, session: Option<SessionId>) -> bool {
-    let mut told = trace.events.iter().filter_map(|event| match event {
-        TraceEvent::Waiting { step, holders, .. } if *step == id && !holders.is_empty() => Some(holders),
-        _ => None,
-    });
-    let is_it = |holders: &Vec<Holder>| {
-        holders.iter().any(|holder| matches!(holder, Holder::Session(holder) if Some(*holder) == session))
-    };
-    let Some(first) = told.next() else { return true };
-    is_it(first) || told.any(is_it)
 }

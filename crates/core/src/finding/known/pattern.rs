@@ -4,15 +4,17 @@
 //!   moment   = session statement [ outcome { "," outcome } [ "/" outcome { "," outcome } ] ]
 //!            | session "resumes"
 //!   session  = "a" | "b" | "c" | "d"          different letters stand for different sessions
-//!   statement= verb [ table ] [ "key" ]
+//!   statement= verb [ table ] [ "key" ] [ "where" ]
 //!   verb     = "BEGIN" | "SELECT" | "SELECT FOR SHARE" | "SELECT FOR UPDATE" | "INSERT" | "UPDATE" | "DELETE" | "COMMIT" | "ROLLBACK"
 //!            | "WRITE"                        an INSERT, UPDATE or DELETE
-//!            | "LOCK"                         whatever locks rows that are there: an UPDATE, a DELETE, a locking SELECT
+//!            | "LOCK"                         whatever locks rows: one of those, or a locking SELECT
 //!   table    = "t" | "u"                      different letters stand for different tables
 //!   "key"                                     an UPDATE that assigns a column of the primary key
+//!   "where"                                   a statement with a WHERE
 //!   outcome  = "waits" | "waits for " session | "at once"
 //!            | "ok" | "error" | "error " class
 //!            | "open" | "idle"                the transaction's status after the step, as the server tells it
+//!            | "committed"                    the transaction that it belongs to has committed
 //!            | "fewer" | "more"               rows, changed or returned, than in the run that it is compared with
 //! ```
 //!
@@ -51,6 +53,8 @@ pub(super) struct StepPattern {
     pub(super) table: Option<TableVariable>,
     /// It assigns a column of the primary key.
     pub(super) key: bool,
+    /// It has a WHERE.
+    pub(super) selective: bool,
     /// What is true of it in the run itself.
     pub(super) here: Vec<Condition>,
     /// What is true of it in the run that it is compared with.
@@ -94,7 +98,7 @@ impl Verb {
         use Verb::{Delete, Insert, Lock, SelectForShare, SelectForUpdate, Update, Write};
         match self {
             Write => matches!(verb, Insert | Update | Delete),
-            Lock => matches!(verb, Update | Delete | SelectForShare | SelectForUpdate),
+            Lock => matches!(verb, Insert | Update | Delete | SelectForShare | SelectForUpdate),
             _ => self == verb,
         }
     }
@@ -115,6 +119,8 @@ pub(super) enum Condition {
     Open,
     /// No transaction is open after it.
     Idle,
+    /// Its transaction committed.
+    Committed,
     /// It changed or returned fewer rows than in the other run.
     Fewer,
     /// It changed or returned more rows than in the other run.
@@ -122,7 +128,7 @@ pub(super) enum Condition {
 }
 
 /// The words that begin a condition, for messages.
-const CONDITIONS: &[&str] = &["waits", "at once", "ok", "error", "open", "idle", "fewer", "more"];
+const CONDITIONS: &[&str] = &["waits", "at once", "ok", "error", "open", "idle", "committed", "fewer", "more"];
 
 impl Moment {
     /// Reads a moment; the error says what is wrong with it.
@@ -132,18 +138,17 @@ impl Moment {
         if rest == "resumes" {
             return Ok(Moment::Resumes(session));
         }
-        let (what, outcomes) = statement(rest)?;
-        let (verb, table, key) = what;
-        if key && verb != Verb::Update {
+        let (mut step, outcomes) = statement(session, rest)?;
+        if step.key && step.verb != Verb::Update {
             return Err("key is said of an UPDATE".to_string());
         }
         let (here, there) = outcomes.split_once('/').map_or((outcomes, None), |(here, there)| (here, Some(there)));
-        let here = if here.trim().is_empty() { Vec::new() } else { conditions(here)? };
-        let there = there.map_or(Ok(Vec::new()), conditions)?;
-        if there.iter().any(|condition| matches!(condition, Condition::Fewer | Condition::More)) {
+        step.here = if here.trim().is_empty() { Vec::new() } else { conditions(here)? };
+        step.there = there.map_or(Ok(Vec::new()), conditions)?;
+        if step.there.iter().any(|condition| matches!(condition, Condition::Fewer | Condition::More)) {
             return Err("fewer and more are said of the run itself, not behind the /".to_string());
         }
-        Ok(Moment::Step(StepPattern { session, verb, table, key, here, there }))
+        Ok(Moment::Step(step))
     }
 
     /// Whether it says something of the run that is compared with.
@@ -188,13 +193,11 @@ fn session(word: &str) -> Result<SessionVariable, String> {
     position.map(SessionVariable).ok_or_else(|| format!("expected a session ({expected}), found `{word}`"))
 }
 
-type Statement = (Verb, Option<TableVariable>, bool);
-
-/// The verb with its table, and what follows them.
-fn statement(text: &str) -> Result<(Statement, &str), String> {
+/// The statement, and what follows it.
+fn statement(session: SessionVariable, text: &str) -> Result<(StepPattern, &str), String> {
     let ends = |rest: &&str| rest.is_empty() || rest.starts_with(char::is_whitespace);
     let known = Verb::ALL.iter().find_map(|(name, verb)| Some((*verb, text.strip_prefix(name).filter(ends)?.trim())));
-    let Some((verb, mut rest)) = known else {
+    let Some((verb, rest)) = known else {
         let (word, _) = split_word(text);
         let names = Verb::ALL.iter().map(|(name, _)| *name);
         let hint = suggest::hint(word, names.clone());
@@ -203,12 +206,18 @@ fn statement(text: &str) -> Result<(Statement, &str), String> {
     };
     let (word, after) = split_word(rest);
     let table = TABLES.iter().position(|letter| *letter == word).map(TableVariable);
-    if table.is_some() {
-        rest = after;
+    let rest = if table.is_some() { after } else { rest };
+    let (key, rest) = flag(rest, "key");
+    let (selective, rest) = flag(rest, "where");
+    Ok((StepPattern { session, verb, table, key, selective, here: Vec::new(), there: Vec::new() }, rest))
+}
+
+/// Whether a text begins with that word, and what follows it.
+fn flag<'a>(text: &'a str, word: &str) -> (bool, &'a str) {
+    match split_word(text) {
+        (first, rest) if first == word => (true, rest),
+        _ => (false, text),
     }
-    let (word, after) = split_word(rest);
-    let key = word == "key";
-    Ok(((verb, table, key), if key { after } else { rest }))
 }
 
 /// `waits for a, error deadlock`.
@@ -233,6 +242,7 @@ fn condition(text: &str) -> Result<Condition, String> {
         }),
         ("open", "") => Ok(Condition::Open),
         ("idle", "") => Ok(Condition::Idle),
+        ("committed", "") => Ok(Condition::Committed),
         ("fewer", "") => Ok(Condition::Fewer),
         ("more", "") => Ok(Condition::More),
         _ => {

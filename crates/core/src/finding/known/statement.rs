@@ -31,6 +31,8 @@ pub(super) struct Statement {
     tables: Vec<String>,
     /// Whether it assigns a column of the primary key of the table that it writes.
     pub(super) assigns_key: bool,
+    /// Whether it has a WHERE.
+    pub(super) is_selective: bool,
 }
 
 impl Statement {
@@ -42,7 +44,8 @@ impl Statement {
         let tables: Vec<String> = names.filter(|name| known.0.contains_key(name)).collect();
         let key = tables.first().and_then(|table| known.0.get(table)).map_or(&[][..], Vec::as_slice);
         let assigns_key = assigned(&tokens).iter().any(|column| key.contains(column));
-        Statement { verb: verb(sql, &tokens), tables, assigns_key }
+        let is_selective = tokens.iter().any(|token| token.is_word("WHERE"));
+        Statement { verb: verb(sql, &tokens), tables, assigns_key, is_selective }
     }
 
     /// Whether it writes this table; or reads it, if it is a query.

@@ -1,6 +1,6 @@
 //! Schemas keep their own promises: for many seeds, profiles and combinations of dialects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::dialect::{Dialect, LockingSqlite, MySql, Postgres, Sqlite};
@@ -9,6 +9,7 @@ use crate::generate::Demands;
 use crate::generate::features::{self, FEATURES};
 use crate::generate::language::Language;
 use crate::generate::model::{Candidate, Choice, Distribution, Domain, Feature, Model};
+use crate::generate::profile::{self, SHIPPED};
 use crate::generate::random::Random;
 use crate::generate::values::{folded, fresh, literal};
 use crate::level::LevelName;
@@ -45,8 +46,8 @@ impl Dialect for Silent {
     }
 }
 
-/// The languages of all sets of these engines.
-fn languages() -> Vec<(String, Language)> {
+/// The languages of all sets of these engines, each once.
+fn languages() -> BTreeMap<String, Language> {
     let engines = [
         target(&Sqlite, "3.50.0"),
         target(&LockingSqlite, "0.1.0"),
@@ -60,10 +61,7 @@ fn languages() -> Vec<(String, Language)> {
     let set = |bits: usize| -> Vec<EngineInfo> {
         engines.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, engine)| engine.clone()).collect()
     };
-    (1..1 << engines.len())
-        .map(set)
-        .map(|set| (format!("{:?}", set.iter().map(|e| &e.target).collect::<Vec<_>>()), Language::of(&set)))
-        .collect()
+    (1..1 << engines.len()).map(|bits| Language::of(&set(bits))).map(|found| (format!("{found:?}"), found)).collect()
 }
 
 fn language(targets: &[EngineInfo]) -> Language {
@@ -74,16 +72,17 @@ fn always(model: &mut Model, feature: &Feature, candidate: Candidate) {
     model.set(feature, Choice::new(vec![candidate], &Distribution::Uniform));
 }
 
-/// Every number of every feature as large as it may be, all flags on; but not more rows than can be checked quickly.
+/// Every number of every feature as large as it may be, all flags on; but no more rows than can be checked quickly.
 fn everything() -> Model {
     let mut model = Model::usual("everything");
     for feature in FEATURES {
         match feature.domain {
-            Domain::Number(_, high) => always(&mut model, feature, Candidate::Number(high.min(30))),
+            Domain::Number(_, high) => always(&mut model, feature, Candidate::Number(high.min(12))),
             Domain::Flag if feature.name != features::NULL.name => always(&mut model, feature, Candidate::Word("true")),
             _ => {}
         }
     }
+    model.set(&features::FOREIGN_KEY_TARGET, features::FOREIGN_KEY_TARGET.default.into());
     let everywhere = Choice::new((-20..20).map(Candidate::Number).collect(), &Distribution::Uniform);
     model.set(&features::INTEGER, everywhere);
     model
@@ -145,8 +144,10 @@ fn fits(column: &Column, value: &Value) -> bool {
 #[test]
 fn schemas_keep_their_promises_in_every_language() {
     for (name, language) in languages() {
-        for (number, model) in [Model::usual("usual"), everything()].iter().enumerate() {
-            for seed in 0..8 {
+        let shipped = SHIPPED.iter().filter_map(|(name, _)| profile::shipped(name));
+        for (number, model) in shipped.chain([everything()]).enumerate() {
+            let model = &model;
+            for seed in 0..4 {
                 let demands = Demands { reorderable: seed % 2 == 0, assertions: true };
                 let mut random = Random::new(seed, &[number as u64]);
                 let schema = make::schema(model, &language, demands, &mut random);
@@ -184,6 +185,30 @@ fn the_usual_schema_is_small_and_has_a_little_of_everything() {
     {
         assert!(texts.contains(part), "{part}");
     }
+}
+
+#[test]
+fn the_profile_of_dbstorm_is_its_figure_4() {
+    let model = profile::shipped("dbstorm").expect("it is shipped");
+    let language = language(&[target(&Postgres, "15")]);
+    let (mut references, mut compound, mut types) = (BTreeSet::new(), 0, BTreeMap::new());
+    for seed in 0..400 {
+        let schema = make::schema(&model, &language, Demands::default(), &mut Random::new(seed, &[]));
+        for (at, table) in schema.tables.iter().enumerate() {
+            assert!((1..=2).contains(&table.primary_key.len()) && table.foreign_keys.len() <= 1, "{table:?}");
+            references.extend(table.foreign_keys.iter().map(|key| (at, key.table)));
+            compound += usize::from(table.foreign_keys.iter().any(|key| key.columns.len() == 2));
+            let keys = table.primary_key.len() + table.foreign_keys.iter().map(|key| key.columns.len()).sum::<usize>();
+            let attributes = &table.columns[keys..];
+            assert!((1..=4).contains(&attributes.len()), "{table:?}");
+            for column in attributes {
+                *types.entry(column.type_text.as_str().to_string()).or_insert(0) += 1;
+            }
+        }
+    }
+    assert_eq!(references.into_iter().collect::<Vec<_>>(), [(1, 0), (2, 0), (2, 1)], "every table before it");
+    assert!(compound > 50, "{compound}");
+    assert!(types.keys().eq(["INT", "VARCHAR(50)"]) && types["INT"] > types["VARCHAR(50)"] * 3 / 2, "{types:?}");
 }
 
 #[test]
