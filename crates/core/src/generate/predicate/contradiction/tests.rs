@@ -223,7 +223,7 @@ fn brute_force(predicate: &Expression) -> Verdict {
 #[test]
 fn the_check_agrees_with_brute_force() {
     let mut seen = std::collections::BTreeMap::new();
-    for seed in 0..20_000 {
+    for seed in 0..8_000 {
         let mut random = Random::new(seed, &[]);
         let depth = random.below(4);
         let predicate = random_predicate(&mut random, depth);
@@ -231,5 +231,5 @@ fn the_check_agrees_with_brute_force() {
         assert_eq!(verdict, brute_force(&predicate), "seed {seed}: {predicate:?}");
         *seen.entry(format!("{verdict:?}")).or_insert(0) += 1;
     }
-    assert!(seen.len() == 3 && seen.values().all(|count| *count > 200), "{seen:?}");
+    assert!(seen.len() == 3 && seen.values().all(|count| *count > 100), "{seen:?}");
 }
