@@ -80,6 +80,30 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/tidb-33315.sql",
 ];
 
+/// One case per planted bug, named after it: fails with the bug, holds without it.
+pub const PLANTED: &[CorpusCase] = corpus_files![
+    // Switches of the model.
+    "planted/aborted-predicate.sql",
+    "planted/deadlock-victim.sql",
+    "planted/dirty-read.sql",
+    "planted/key-update.sql",
+    "planted/lost-commit.sql",
+    "planted/lost-update.sql",
+    "planted/non-repeatable-read.sql",
+    "planted/phantom.sql",
+    "planted/rollback-leaves-row.sql",
+    "planted/stale-snapshot.sql",
+    "planted/statement-rollback-leaves-row.sql",
+    "planted/write-skew.sql",
+    // Wrappers of any engine.
+    "planted/crash.sql",
+    "planted/extra-row.sql",
+    "planted/missing-error.sql",
+    "planted/missing-row.sql",
+    "planted/unexpected-error.sql",
+    "planted/wrong-aggregate.sql",
+];
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -96,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS)] {
+        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("planted", PLANTED)] {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()

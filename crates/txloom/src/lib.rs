@@ -7,6 +7,7 @@ pub mod execute;
 pub mod corpus;
 pub mod contract;
 pub mod levels;
+pub mod matrix;
 pub mod report;
 pub mod exit;
 #[cfg(feature = "cli")]

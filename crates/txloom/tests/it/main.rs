@@ -4,6 +4,9 @@
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
+//! * `planted`: every planted bug shows in its case, and nothing does without it
+//! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
+//! * `matrix`: which oracle sees which planted bug, with pinned seeds
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `formats`: other tools' cases and transcripts, read and written
@@ -19,6 +22,9 @@ mod walking_thread;
 mod contract;
 mod guarantees;
 mod bugs;
+mod planted;
+mod planted_anywhere;
+mod matrix;
 mod executor;
 mod commands;
 mod formats;

@@ -49,6 +49,8 @@ mod rules;
 mod transaction;
 mod errors;
 mod world;
+mod aim;
+mod astray;
 mod statements;
 mod commit;
 mod define;
