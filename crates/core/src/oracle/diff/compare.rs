@@ -113,14 +113,6 @@ impl Comparison {
     pub fn kind(&self) -> Kind {
         self.first.map_or(Kind::State, |first| first.kind)
     }
-
-    /// The runs that differ from all others, if most agree.
-    pub fn odd_ones(&self) -> Vec<usize> {
-        match self.groups.as_slice() {
-            [norm, others @ ..] if others.iter().all(|group| group.len() < norm.len()) => others.concat(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// How far runs went the same way, step for step, whatever was answered.
