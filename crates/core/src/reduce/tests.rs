@@ -324,7 +324,7 @@ mod properties {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
         fn what_is_returned_reproduces_and_the_way_there_is_always_the_same(given in cases(), seed in any::<u64>()) {

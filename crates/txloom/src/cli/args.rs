@@ -6,6 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use super::convert::ConvertArgs;
+use super::reduce::ReduceArgs;
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
 
@@ -50,6 +51,9 @@ pub enum Command {
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),
+    /// Make a case smaller that shows something wrong, until only what matters is left
+    #[command(after_help = super::reduce::EXAMPLES)]
+    Reduce(ReduceArgs),
     /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
     #[command(after_help = LEVELS_EXAMPLES)]
     Levels(LevelsArgs),
@@ -60,7 +64,7 @@ pub enum Command {
 }
 
 /// What private servers are told.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct ServerArgs {
     /// Start private servers with this setting of theirs, e.g. innodb_snapshot_isolation=ON; may be repeated
     #[arg(long = "server-arg", value_name = "NAME=VALUE")]

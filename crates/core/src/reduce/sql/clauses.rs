@@ -2,8 +2,8 @@
 
 use sqlparser::ast::{
     Assignment, Delete, FromTable, GroupByExpr, Insert, JoinConstraint, JoinOperator, OnConflictAction, OnInsert,
-    OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableWithJoins, Update, UpdateTableFromKind,
-    WildcardAdditionalOptions,
+    OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Update,
+    UpdateTableFromKind, WildcardAdditionalOptions,
 };
 
 use crate::reduce::sql::rewrite::{Choice, Rewrite};
@@ -11,7 +11,7 @@ use crate::reduce::sql::rewrite::{Choice, Rewrite};
 pub(in crate::reduce) static CLAUSES: Rewrite = Rewrite {
     statements: &[selection, optional, joins, assignments, conflict, index],
     queries: &[nested, set_operation, with, ordering, limits],
-    selects: &[filters, grouping, everything, sources, select_joins, items, aliases],
+    selects: &[filters, grouping, everything, sources, select_joins, items, aliases, table_aliases],
     expressions: &[],
 };
 
@@ -146,7 +146,7 @@ fn nested(query: &mut Query, nth: usize) -> bool {
                 .iter()
                 .flat_map(|table| [&table.relation].into_iter().chain(table.joins.iter().map(|join| &join.relation)));
             inner.extend(factors.filter_map(|factor| match factor {
-                sqlparser::ast::TableFactor::Derived { subquery, .. } => Some(subquery.clone()),
+                TableFactor::Derived { subquery, .. } => Some(subquery.clone()),
                 _ => None,
             }));
         }
@@ -281,5 +281,18 @@ fn aliases(select: &mut Select, nth: usize) -> bool {
             *item = plain;
         }
         chosen
+    })
+}
+
+/// Names of tables.
+fn table_aliases(select: &mut Select, nth: usize) -> bool {
+    let mut choice = Choice::new(nth);
+    select.from.iter_mut().any(|table| {
+        let joined = table.joins.iter_mut().map(|join| &mut join.relation);
+        let mut factors = [&mut table.relation].into_iter().chain(joined);
+        factors.any(|factor| match factor {
+            TableFactor::Table { alias, .. } => choice.take(alias),
+            _ => false,
+        })
     })
 }

@@ -9,6 +9,7 @@
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── judged    JudgedReport   → cases → findings
+//! ├── reduced   ReducedReport  → cases → finding
 //! ├── doctor    DoctorReport   → targets
 //! ├── levels    LevelsReport   → targets → anomalies → levels
 //! └── hunt      HuntReport     → counts, findings → trace
@@ -18,6 +19,7 @@
 
 pub mod cell;
 pub mod finding;
+pub mod reduced;
 pub mod run;
 pub mod trace;
 pub mod doctor;
@@ -32,6 +34,7 @@ pub use finding::{
     VerdictReport,
 };
 pub use hunt::HuntReport;
+pub use reduced::{ReducedCase, ReducedReport, SizeReport};
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -69,6 +72,8 @@ pub enum Body {
     Findings(FindingsReport),
     /// What an oracle says of cases.
     Judged(JudgedReport),
+    /// Cases that were made smaller.
+    Reduced(ReducedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.
