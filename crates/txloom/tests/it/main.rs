@@ -9,6 +9,7 @@
 //! * `matrix`: which oracle sees which planted bug, with pinned seeds
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -27,6 +28,7 @@ mod planted_anywhere;
 mod matrix;
 mod executor;
 mod commands;
+mod reduce;
 mod formats;
 mod bad_input;
 mod spellings;
