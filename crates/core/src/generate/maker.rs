@@ -196,6 +196,25 @@ impl<'a> Maker<'a> {
         self.random.pick(rows).map_or(Value::Null, |row| row[column].clone())
     }
 
+    /// A new value that no row has at the start, as far as that is easy to find: for keys.
+    pub(super) fn unused(&mut self, table: usize, column: usize) -> Value {
+        let rows = &self.schema.tables[table].rows;
+        let mut value = Value::Null;
+        for _ in 0..DRAWS_MAX {
+            value = self.fresh(table, column);
+            if !rows.iter().any(|row| row[column] == value) {
+                break;
+            }
+        }
+        value
+    }
+
+    /// Whether the column belongs to a key, so that values may not appear twice in it.
+    pub(super) fn is_unique(&self, table: usize, column: usize) -> bool {
+        let table = &self.schema.tables[table];
+        table.primary_key.contains(&column) || table.unique_keys.iter().any(|key| key.contains(&column))
+    }
+
     /// A value that a column has at the start; a new one if the table is empty.
     pub(super) fn existing(&mut self, table: usize, column: usize) -> Value {
         match self.row(table) {

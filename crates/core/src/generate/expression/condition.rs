@@ -80,7 +80,7 @@ impl Maker<'_> {
             _ => self.anchored(kind, scope, depth),
         };
         let right = match self.model.word(&features::EXPRESSION_LEAF, &mut self.random, |_| true) {
-            Some("column") if !plain => self.value(kind, scope, 0),
+            Some("column") if !plain => self.other_value(&left, kind, scope),
             _ => Expression::Constant(kind, self.constant_not_null(source.table, column)?),
         };
         Some(Expression::compare(comparison, left, right))

@@ -36,6 +36,12 @@ impl Maker<'_> {
         }
     }
 
+    /// A column or a constant, but not what stands on the other side already: `c = c` says nothing.
+    pub(in crate::generate) fn other_value(&mut self, other: &Expression, kind: Kind, scope: &Scope) -> Expression {
+        let value = self.value(kind, scope, 0);
+        if value == *other { self.constant_of(kind, scope) } else { value }
+    }
+
     /// A constant for comparing with columns of a kind: one of theirs, or a new one like theirs.
     pub(in crate::generate) fn constant_of(&mut self, kind: Kind, scope: &Scope) -> Expression {
         let column = self.pick_column(scope, |other| other == kind);
@@ -98,7 +104,8 @@ impl Maker<'_> {
 
     fn pair(&mut self, function: Construct, kind: Kind, scope: &Scope, depth: usize) -> Expression {
         let first = self.anchored(kind, scope, depth);
-        Expression::Call(function, vec![first, self.value(kind, scope, 0)])
+        let second = self.other_value(&first, kind, scope);
+        Expression::Call(function, vec![first, second])
     }
 
     /// A sum, difference, product, quotient or remainder that cannot overflow.

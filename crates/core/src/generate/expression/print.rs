@@ -38,8 +38,13 @@ fn write_to(text: &mut String, expression: &Expression, language: &Language) {
             None => write!(text, "{}", column.name),
         },
         Expression::Constant(kind, value) => write!(text, "{}", values::literal(*kind, value, language)),
+        // `IS NOT DISTINCT FROM` looks like the beginning of two clauses to whoever reads only words.
+        Expression::Compare(Comparison::NullSafeEqual, sides) => {
+            let [left, right] = [&sides[0], &sides[1]].map(|side| operand(side, language));
+            write!(text, "({left} {} {right})", spelling(Construct::NullSafeEqual, language))
+        }
         Expression::Compare(comparison, sides) => {
-            return infix(text, comparison_text(*comparison, language), &sides[..], language);
+            return infix(text, comparison_text(*comparison), &sides[..], language);
         }
         Expression::Arithmetic(operator, sides) => {
             return infix(text, operator_text(*operator, language), &sides[..], language);
@@ -102,6 +107,7 @@ fn operand(expression: &Expression, language: &Language) -> String {
     match expression {
         Expression::Column(_)
         | Expression::Constant(..)
+        | Expression::Compare(Comparison::NullSafeEqual, _)
         | Expression::Cast(..)
         | Expression::Scalar(_)
         | Expression::Aggregate(..) => text,
@@ -110,15 +116,14 @@ fn operand(expression: &Expression, language: &Language) -> String {
     }
 }
 
-fn comparison_text(comparison: Comparison, language: &Language) -> &'static str {
+fn comparison_text(comparison: Comparison) -> &'static str {
     match comparison {
-        Comparison::Equal => "=",
+        Comparison::Equal | Comparison::NullSafeEqual => "=",
         Comparison::NotEqual => "<>",
         Comparison::Less => "<",
         Comparison::LessOrEqual => "<=",
         Comparison::Greater => ">",
         Comparison::GreaterOrEqual => ">=",
-        Comparison::NullSafeEqual => spelling(Construct::NullSafeEqual, language),
     }
 }
 

@@ -151,8 +151,8 @@ pub const INSERT_HANDED_OUT: Feature =
 pub const INSERT_KEY: Feature = words!(
     "insert.key",
     "the key of a new row: drawn anew, one that several sessions insert, or one that exists",
-    ("new", 2),
-    ("contested", 2),
+    ("new", 4),
+    ("contested", 3),
     ("existing", 1),
 );
 /// Whether a reference is to an existing row.

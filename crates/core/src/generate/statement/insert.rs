@@ -87,7 +87,8 @@ impl Maker<'_> {
         (kind.is_number() && Extent::of(&moved).is_safe() && Extent::of(&moved).fits(kind, &extent)).then_some(moved)
     }
 
-    /// A constant that is stored in a column: what a foreign key refers to, mostly, and else something new.
+    /// A constant that is stored in a column: what a foreign key refers to, mostly, and
+    /// else a new value or (outside of keys) one that exists.
     pub(super) fn stored(&mut self, table: usize, column: usize) -> Value {
         let keys = &self.schema.tables[table].foreign_keys;
         let reference = keys.iter().find_map(|key| Some((key.table, key.columns.iter().position(|c| *c == column)?)));
@@ -97,7 +98,8 @@ impl Maker<'_> {
         {
             return row[self.schema.tables[target].primary_key[at]].clone();
         }
-        self.constant(table, column)
+        let unique = self.is_unique(table, column);
+        if unique { self.unused(table, column) } else { self.constant(table, column) }
     }
 
     /// `t (columns) VALUES (…), (…)`. With `whole`, the key is among the columns, and no two rows have the same.
@@ -176,7 +178,7 @@ impl Maker<'_> {
             Some("existing") => {
                 self.row(table).map(|row| definition.primary_key.iter().map(|at| row[*at].clone()).collect())
             }
-            _ => Some(definition.primary_key.iter().map(|at| self.fresh(table, *at)).collect()),
+            _ => Some(definition.primary_key.iter().map(|at| self.unused(table, *at)).collect()),
         };
         for (at, value) in definition.primary_key.iter().zip(key.unwrap_or_default()) {
             row[*at] = value;

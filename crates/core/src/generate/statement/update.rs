@@ -47,11 +47,6 @@ impl Maker<'_> {
         }
     }
 
-    fn is_unique(&self, table: usize, column: usize) -> bool {
-        let table = &self.schema.tables[table];
-        table.primary_key.contains(&column) || table.unique_keys.iter().any(|key| key.contains(&column))
-    }
-
     /// The columns that an UPDATE sets: some of the key, or some of the others.
     fn updated_columns(&mut self, table: usize) -> Vec<usize> {
         let definition = &self.schema.tables[table];
@@ -70,9 +65,12 @@ impl Maker<'_> {
     /// speaks of other columns: when the later ones are made, some engines have already changed them.
     fn assigned(&mut self, table: usize, column: usize, first: bool) -> (String, bool) {
         let definition = &self.schema.tables[table].columns[column];
+        // What is computed from a reference refers to nothing.
+        let refers = self.schema.tables[table].foreign_keys.iter().any(|key| key.columns.contains(&column));
         let has_default = self.has(Construct::DefaultKeyword) && !definition.auto_increment;
         let allowed = |word: &str| match word {
-            "expression" => first,
+            "arithmetic" => !refers,
+            "expression" => first && !refers,
             "null" => !definition.not_null,
             "default" => has_default && (definition.default.is_some() || !definition.not_null),
             _ => true,
