@@ -79,7 +79,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub const REDUCE_TESTS: usize = 400;
 
 /// Every so many cases, one is run once more to see whether a row was written by two transactions.
-pub const SAMPLE_EVERY: u64 = 10;
+pub const SAMPLE_EVERY: u64 = 5;
 
 /// Opens the engines of one worker, one per target, in the order of the targets.
 pub type OpenEngines<'a> = &'a (dyn Fn() -> Result<Vec<Box<dyn Engine>>, EngineError> + Sync);

@@ -10,6 +10,7 @@
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `reduce`: cases made smaller, hand-written and imported ones
+//! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -29,6 +30,7 @@ mod matrix;
 mod executor;
 mod commands;
 mod reduce;
+mod hunt;
 mod formats;
 mod bad_input;
 mod spellings;
