@@ -4,6 +4,7 @@
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
+//! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `formats`: other tools' cases and transcripts, read and written
@@ -17,6 +18,7 @@ mod walking_thread;
 mod contract;
 mod guarantees;
 mod bugs;
+mod oracles;
 mod executor;
 mod commands;
 mod formats;
