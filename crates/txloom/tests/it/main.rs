@@ -7,6 +7,7 @@
 //! * `planted`: every planted bug shows in its case, and nothing does without it
 //! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
 //! * `matrix`: which oracle sees which planted bug, with pinned seeds
+//! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `reduce`: cases made smaller, hand-written and imported ones
@@ -27,6 +28,7 @@ mod bugs;
 mod planted;
 mod planted_anywhere;
 mod matrix;
+mod oracles;
 mod executor;
 mod commands;
 mod reduce;
