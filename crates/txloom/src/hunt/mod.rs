@@ -27,7 +27,8 @@
 //! **From a test.** Who develops a database implements [`Engine`](txloom_core::engine::Engine) and writes:
 //!
 //! ```no_run
-//! # fn my_database() -> Result<Box<dyn txloom_core::engine::Engine>, txloom_core::engine::EngineError> { unimplemented!() }
+//! # use txloom_core::engine::{Engine, EngineError};
+//! # fn my_database() -> Result<Box<dyn Engine>, EngineError> { unimplemented!() }
 //! use txloom::hunt::{Budget, Hunt};
 //!
 //! let open = || Ok(vec![my_database()?]);

@@ -161,7 +161,8 @@ fn a_closed_pipe_ends_the_hunt() {
 fn what_is_known_is_counted_apart() {
     limited(|| {
         let folder = TestDir::new("hunt-known");
-        let hunt = ["model", "model+wrong-aggregate", "--cases", "40", "--level", "serializable", "--reduce-tests", "100"];
+        let hunt =
+            ["model", "model+wrong-aggregate", "--cases", "40", "--level", "serializable", "--reduce-tests", "100"];
         let entry = "[[known]]\nid = \"ours\"\nwhat = \"a planted bug\"\nsource = \"this test\"\noracle = \"diff\"\n\
                      on = \"model\"\nagainst = \"model\"\ntrace = [\"a SELECT\"]\n";
         let known = folder.file("known.toml", entry);

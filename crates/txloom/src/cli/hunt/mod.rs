@@ -95,7 +95,7 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
 }
 
 fn report_of(report: &crate::report::model::HuntReport) -> Report {
-    Report::new(Body::Hunt(report.clone()))
+    Report::new(Body::Hunt(Box::new(report.clone())))
 }
 
 /// Says what could not be written.
