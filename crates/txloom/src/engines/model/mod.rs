@@ -34,8 +34,8 @@
 //! found violated at COMMIT, because another transaction took the parent away.
 //!
 //! **Limits.** A new row's `INTEGER PRIMARY KEY`, if SQLite chooses it, is the same for two transactions at a time: the
-//! second one waits for the first, and above read committed fails if that one commits. (Servers give numbers out ahead of
-//! the commits. But then transactions that commit in another order have other numbers than in any serial execution,
+//! second one waits for the first, and above read committed fails if that one commits. (Servers give numbers out ahead
+//! of the commits. But then transactions that commit in another order have other numbers than in any serial execution,
 //! and serializable would no longer be what it says.) A unique index of an expression is locked as a whole. Values that are written to
 //! `sqlite_sequence` directly are lost at COMMIT. Statements that leave the model's control (other files, temporary
 //! objects, virtual tables, most pragmas) are refused (`request`).

@@ -118,7 +118,7 @@ fn run(bugs: &[&'static PlantedBug], level: &str, seed: u64) -> Run {
 
 fn run_on(engine: &mut ModelEngine, level: &str, seed: u64) -> Run {
     let without_reference = |sql: &&str| sql.replace("REFERENCES t ON DELETE CASCADE ON UPDATE CASCADE", "");
-    let statement = |sql: &&str| if seed % 2 == 0 { without_reference(sql) } else { sql.to_string() };
+    let statement = |sql: &&str| if seed.is_multiple_of(2) { without_reference(sql) } else { sql.to_string() };
     engine.reset(&SETUP.iter().map(statement).collect::<Vec<_>>()).unwrap();
     let shared = Arc::clone(&engine.shared);
     let mut random = Random::new(seed);
