@@ -36,9 +36,9 @@
 //! **Limits.** A new row's `INTEGER PRIMARY KEY`, if SQLite chooses it, is the same for two transactions at a time: the
 //! second one waits for the first, and above read committed fails if that one commits. (Servers give numbers out ahead
 //! of the commits. But then transactions that commit in another order have other numbers than in any serial execution,
-//! and serializable would no longer be what it says.) A unique index of an expression is locked as a whole. Values that are written to
-//! `sqlite_sequence` directly are lost at COMMIT. Statements that leave the model's control (other files, temporary
-//! objects, virtual tables, most pragmas) are refused (`request`).
+//! and serializable would no longer be what it says.) A unique index of an expression is locked as a whole. Values that
+//! are written to `sqlite_sequence` directly are lost at COMMIT. Statements that leave the model's control (other files,
+//! temporary objects, virtual tables, most pragmas) are refused (`request`).
 
 mod schema;
 mod request;
@@ -142,8 +142,8 @@ impl Engine for ModelEngine {
     }
 
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
-        // Most cases have the setup of the one before: another order, another group of transactions, a smaller case. What
-        // the setup made is still there: versions never change.
+        // Most cases have the setup of the one before: another order, another group of transactions, a smaller case.
+        // What the setup made is still there: versions never change.
         let again = self.setup.0 == setup && Arc::get_mut(&mut self.shared).is_some_and(|shared| shared.rewind());
         if !again {
             let (shared, outcomes) = set_up_world(&self.rules, setup).map_err(|error| self.failed(&error))?;

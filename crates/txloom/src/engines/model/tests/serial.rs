@@ -17,8 +17,8 @@ use crate::engines::embedded::transcript::Stage;
 
 const SESSIONS: usize = 3;
 
-/// Rows under a key of the user's, with a second unique key; rows under hidden rowids; rows that refer to others, with a
-/// foreign key (every other seed) or without one.
+/// Rows under a key of the user's, with a second unique key; rows under hidden rowids; rows that refer to others, with
+/// a foreign key (every other seed) or without one.
 const SETUP: &[&str] = &[
     "CREATE TABLE t (id INT PRIMARY KEY, v INT, u INT UNIQUE)",
     "CREATE TABLE h (v INT)",
