@@ -84,6 +84,7 @@ pub const BUGS: &[CorpusCase] = corpus_files![
 pub const PLANTED: &[CorpusCase] = corpus_files![
     // Switches of the model.
     "planted/aborted-predicate.sql",
+    "planted/dangling-reference.sql",
     "planted/deadlock-victim.sql",
     "planted/dirty-read.sql",
     "planted/key-update.sql",
