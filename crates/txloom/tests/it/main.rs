@@ -4,12 +4,14 @@
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
+//! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
+//! * `tables`: tables in the documents are what the registries say
 
 mod support;
 
@@ -17,9 +19,11 @@ mod walking_thread;
 mod contract;
 mod guarantees;
 mod bugs;
+mod known;
 mod executor;
 mod commands;
 mod formats;
 mod bad_input;
 mod killed;
 mod documents;
+mod tables;
