@@ -22,7 +22,7 @@
 //! since a feature that is misspelt would silently stay as usual. All problems of a file are told at once, each with
 //! its line and, where one is near, the name that was probably meant.
 //!
-//! [`read`] makes a model of a file and [`print`] a file of a model. What is printed names *every* feature: it stays
+//! [`read()`] makes a model of a file and [`print()`] a file of a model. What is printed names *every* feature: it stays
 //! the same test space even if the defaults change one day.
 //!
 //! # Limits
