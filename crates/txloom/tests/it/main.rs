@@ -8,6 +8,7 @@
 //! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
 //! * `matrix`: which oracle sees which planted bug, with pinned seeds
 //! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
+//! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `reduce`: cases made smaller, hand-written and imported ones
@@ -18,6 +19,7 @@
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
+//! * `tables`: tables in the documents are what the registries say
 
 mod support;
 
@@ -29,6 +31,7 @@ mod planted;
 mod planted_anywhere;
 mod matrix;
 mod oracles;
+mod known;
 mod executor;
 mod commands;
 mod reduce;
@@ -39,3 +42,4 @@ mod spellings;
 mod generated_schemas;
 mod killed;
 mod documents;
+mod tables;
