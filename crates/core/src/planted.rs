@@ -50,6 +50,13 @@ pub const ALL: &[PlantedBug] = &[
         levels: EVERY_LEVEL,
     },
     PlantedBug {
+        name: "dangling-reference",
+        what: "COMMIT does not see that another transaction has deleted the row that a new row refers to",
+        source: "referential integrity broken by two transactions (Bailis et al., Feral Concurrency Control)",
+        place: Place::Model,
+        levels: &["read committed", "snapshot isolation"],
+    },
+    PlantedBug {
         name: "deadlock-victim",
         what: "after a deadlock or serialization failure, later statements are still undone by a ROLLBACK",
         source: "DT², Figure 1 (MDEV-27922)",
@@ -127,6 +134,48 @@ pub const ALL: &[PlantedBug] = &[
         levels: &["serializable"],
     },
     // Wrappers of any engine.
+    PlantedBug {
+        name: "crash",
+        what: "the server dies of a DELETE from a table into which the same transaction has inserted",
+        source: "TxCheck, Figure 16 (MariaDB: crash caused by transactions)",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
+    PlantedBug {
+        name: "extra-row",
+        what: "inside a transaction, beside another one, an UPDATE also changes a row that does not match",
+        source: "TxCheck, Figure 1 (MySQL: incorrect predicate matching)",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
+    PlantedBug {
+        name: "missing-error",
+        what: "a write that violates a unique key changes nothing, and reports no error",
+        source: "DT², §5.2: an expected error is missed",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
+    PlantedBug {
+        name: "missing-row",
+        what: "inside a transaction, beside another one, an UPDATE leaves out one of the rows that match",
+        source: "TxCheck, Figure 1, the other way round",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
+    PlantedBug {
+        name: "unexpected-error",
+        what: "inside a transaction, beside another one, a second UPDATE of the same table fails",
+        source: "DT², §5.2: an unexpected error (MDEV-28140)",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
+    PlantedBug {
+        name: "wrong-aggregate",
+        what: "inside a transaction that has written, COUNT, SUM, MIN and MAX are one too high",
+        source: "TxCheck, Figure 15 (TiDB: incorrect transactional calculation)",
+        place: Place::AnyEngine,
+        levels: &[],
+    },
 ];
 
 #[cfg(test)]

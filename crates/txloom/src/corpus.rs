@@ -82,7 +82,9 @@ pub const BUGS: &[CorpusCase] = corpus_files![
 
 /// One case per planted bug, named after it: fails with the bug, holds without it.
 pub const PLANTED: &[CorpusCase] = corpus_files![
+    // Switches of the model.
     "planted/aborted-predicate.sql",
+    "planted/dangling-reference.sql",
     "planted/deadlock-victim.sql",
     "planted/dirty-read.sql",
     "planted/key-update.sql",
@@ -94,6 +96,13 @@ pub const PLANTED: &[CorpusCase] = corpus_files![
     "planted/stale-snapshot.sql",
     "planted/statement-rollback-leaves-row.sql",
     "planted/write-skew.sql",
+    // Wrappers of any engine.
+    "planted/crash.sql",
+    "planted/extra-row.sql",
+    "planted/missing-error.sql",
+    "planted/missing-row.sql",
+    "planted/unexpected-error.sql",
+    "planted/wrong-aggregate.sql",
 ];
 
 /// The program of the walking thread: two withdrawals from one account.

@@ -5,10 +5,15 @@
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
 //! * `planted`: every planted bug shows in its case, and nothing does without it
+//! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
+//! * `matrix`: which oracle sees which planted bug, with pinned seeds
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
+//! * `spellings`: what the dialects say of their languages, tried on the engines
+//! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
 
@@ -19,9 +24,14 @@ mod contract;
 mod guarantees;
 mod bugs;
 mod planted;
+mod planted_anywhere;
+mod matrix;
 mod executor;
 mod commands;
+mod reduce;
 mod formats;
 mod bad_input;
+mod spellings;
+mod generated_schemas;
 mod killed;
 mod documents;

@@ -105,8 +105,10 @@ impl World {
         };
         // A part that cannot stand alone (a row without its parent) is no part that could be written by mistake.
         let part = self.incomplete(who, &result.changes);
-        let part_installed = part.map(|part| self.store.install(&part)).transpose()?.and_then(Result::ok);
-        match part_installed.map_or_else(|| self.store.install(&result.changes), |version| Ok(Ok(version)))? {
+        let part_installed = part.map(|part| self.store.install(&part, &self.rules)).transpose()?.and_then(Result::ok);
+        match part_installed
+            .map_or_else(|| self.store.install(&result.changes, &self.rules), |version| Ok(Ok(version)))?
+        {
             Ok(version) => {
                 self.note_committed(who, transaction, result.written, version);
                 Ok(Ok(()))

@@ -1,0 +1,9 @@
+-- @case 1
+-- Not the lock point: InnoDB makes b wait because a has locked the gap in which b's row would be.
+-- @isolation repeatable read
+/*init*/ CREATE TABLE t (k INT PRIMARY KEY, v INT);
+/*init*/ INSERT INTO t VALUES (1, 0), (9, 0);
+/*a*/ BEGIN;
+/*a*/ UPDATE t SET v = 1 WHERE k > 4;
+/*b*/ INSERT INTO t VALUES (5, 0);
+/*a*/ COMMIT;

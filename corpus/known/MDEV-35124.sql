@@ -1,0 +1,11 @@
+-- @case 1
+-- MDEV-35124: the row that a updates has changed since a's snapshot. InnoDB lets it through, and the change is lost; MariaDB from
+-- 11.6.2 on refuses it.
+-- @isolation repeatable read
+/*init*/ CREATE TABLE t (k INT PRIMARY KEY, v INT);
+/*init*/ INSERT INTO t VALUES (1, 0);
+/*a*/ BEGIN;
+/*a*/ SELECT v FROM t;
+/*b*/ UPDATE t SET v = 5;
+/*a*/ UPDATE t SET v = 1;
+/*a*/ COMMIT;
