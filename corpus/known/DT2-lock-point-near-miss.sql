@@ -5,5 +5,10 @@
 /*init*/ INSERT INTO t VALUES (1, 0), (9, 0);
 /*a*/ BEGIN;
 /*a*/ UPDATE t SET v = 1 WHERE k > 4;
+-- > affected 1
 /*b*/ INSERT INTO t VALUES (5, 0);
+-- > [mariadb, mysql] blocked
+-- > affected 1
 /*a*/ COMMIT;
+-- > [mariadb, mysql] resumes b
+-- @final t (1, 0) (5, 0) (9, 1)

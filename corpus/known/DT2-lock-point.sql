@@ -6,5 +6,12 @@
 /*init*/ INSERT INTO t VALUES (1, 0);
 /*a*/ BEGIN;
 /*a*/ UPDATE t SET v = 1;
+-- > affected 1
 /*b*/ UPDATE t SET k = 2 WHERE v = 1;
+-- > [mariadb, mysql] blocked
+-- > [mariadb, mysql] affected 1
+-- > [postgres] affected 0
 /*a*/ COMMIT;
+-- > [mariadb, mysql] resumes b
+-- @final [mariadb, mysql] t (2, 1)
+-- @final [postgres] t (1, 1)

@@ -7,7 +7,13 @@
 /*init*/ INSERT INTO u VALUES (1, 0);
 /*a*/ BEGIN;
 /*a*/ SELECT k FROM t;
+-- > rows (1)
 /*b*/ INSERT INTO t SELECT 2, 7;
+-- > affected 1
 /*a*/ UPDATE u SET v = 7;
+-- > affected 1
 /*a*/ SELECT k FROM t;
+-- > rows (1)
 /*a*/ COMMIT;
+-- @final t (1, 0) (2, 7)
+-- @final u (1, 7)

@@ -6,6 +6,14 @@
 /*init*/ INSERT INTO t VALUES (3);
 /*a*/ BEGIN;
 /*a*/ UPDATE t SET k = 2;
+-- > affected 1
 /*b*/ DELETE FROM t;
+-- > blocked
+-- > [mariadb, mysql] affected 0
+-- > [postgres] affected 1
 /*a*/ UPDATE t SET k = 1;
+-- > affected 1
 /*a*/ COMMIT;
+-- > resumes b
+-- @final [mariadb, mysql] t (1)
+-- @final [postgres] t (empty)

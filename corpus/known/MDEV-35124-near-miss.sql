@@ -5,8 +5,12 @@
 /*init*/ INSERT INTO t VALUES (1, 0);
 /*a*/ BEGIN;
 /*a*/ SELECT v FROM t;
+-- > rows (0)
 /*b*/ BEGIN;
 /*b*/ UPDATE t SET v = 5;
+-- > affected 1
 /*b*/ ROLLBACK;
 /*a*/ UPDATE t SET v = 1;
+-- > affected 1
 /*a*/ COMMIT;
+-- @final t (1, 1)

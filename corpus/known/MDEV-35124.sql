@@ -6,6 +6,13 @@
 /*init*/ INSERT INTO t VALUES (1, 0);
 /*a*/ BEGIN;
 /*a*/ SELECT v FROM t;
+-- > rows (0)
 /*b*/ UPDATE t SET v = 5;
+-- > affected 1
 /*a*/ UPDATE t SET v = 1;
+-- > [mariadb=10.11, mysql, mariadb=10.5] affected 1
+-- > [postgres, mariadb=11.8] error serialization-failure
 /*a*/ COMMIT;
+-- > [postgres] tag ROLLBACK
+-- @final [mariadb=10.11, mysql, mariadb=10.5] t (1, 1)
+-- @final [postgres, mariadb=11.8] t (1, 5)

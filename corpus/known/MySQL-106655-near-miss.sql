@@ -7,8 +7,15 @@
 /*init*/ INSERT INTO u VALUES (1, 1), (2, 2);
 /*a*/ BEGIN;
 /*a*/ SELECT k FROM t;
+-- > rows (1) (2)
 /*b*/ BEGIN;
 /*b*/ DELETE FROM t WHERE k = 1;
+-- > [mariadb, mysql] blocked
+-- > affected 1
 /*a*/ DELETE FROM u;
+-- > affected 2
 /*a*/ COMMIT;
+-- > [mariadb, mysql] resumes b
 /*b*/ COMMIT;
+-- @final t (2, 2)
+-- @final u (empty)

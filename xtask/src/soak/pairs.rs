@@ -62,7 +62,7 @@ fn measure(pair: &[&str]) -> Result<Vec<String>> {
     }
     let (found, counts) = (keeper.kept.len(), &summary.counts);
     let report = hunt_report(&summary, keeper.kept);
-    keeper.findings.write_summary(&Report::new(Body::Hunt(report)))?;
+    keeper.findings.write_summary(&Report::new(Body::Hunt(Box::new(report))))?;
     let versions: Vec<String> = summary.plan.targets.iter().map(|engine| engine.version.to_string()).collect();
     Ok(vec![
         pair.iter().map(|target| short(target)).collect::<Vec<_>>().join(" "),

@@ -28,7 +28,7 @@ pub(super) fn run() -> Result<Section> {
             let found = SEEDS
                 .map(|seed| once("planted", &format!("{}-{oracle}-{seed}", bug.name), || measure(bug, oracle, seed)))
                 .collect::<Result<Vec<_>>>()?;
-            let numbers = |at: usize| found.iter().filter_map(|cells| cells.get(at)?.parse::<f64>().ok());
+            let numbers = |at: usize| found.iter().filter_map(move |cells| cells.get(at)?.parse::<f64>().ok());
             met &= numbers(0).count() == found.len();
             steps.extend(numbers(1));
             let slowest = numbers(0).fold(0.0, f64::max);

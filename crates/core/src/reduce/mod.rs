@@ -16,7 +16,7 @@
 //! * A test that cannot tell (*unresolved*: the setup fails, a run is not clean) counts as not reproduced. A smaller
 //!   case that merely might show it is no evidence.
 //! * The same case is not tested twice, and the same input takes the same way. The number of tests is bounded.
-//! * [`smallest`] does all this for a finding: the test is that its oracle sees the same kind of violation.
+//! * [`smallest()`] does all this for a finding: the test is that its oracle sees the same kind of violation.
 //!
 //! # Limits
 //!

@@ -24,7 +24,7 @@ pub struct Counts {
     pub repeated: u64,
     /// Violations that are known behaviours, by the id of the entry.
     pub known: BTreeMap<String, u64>,
-    /// The first refusal of a setup, and the first failure to observe, in the words of the engine.
+    /// The first few refusals of a setup, failures to observe and violations that did not come again, in words.
     pub troubles: Vec<String>,
 }
 

@@ -27,7 +27,8 @@
 //! **From a test.** Who develops a database implements [`Engine`](txloom_core::engine::Engine) and writes:
 //!
 //! ```no_run
-//! # fn my_database() -> Result<Box<dyn txloom_core::engine::Engine>, txloom_core::engine::EngineError> { unimplemented!() }
+//! # use txloom_core::engine::{Engine, EngineError};
+//! # fn my_database() -> Result<Box<dyn Engine>, EngineError> { unimplemented!() }
 //! use txloom::hunt::{Budget, Hunt};
 //!
 //! let open = || Ok(vec![my_database()?]);
@@ -79,7 +80,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub const REDUCE_TESTS: usize = 400;
 
 /// Every so many cases, one is run once more to see whether a row was written by two transactions.
-pub const SAMPLE_EVERY: u64 = 10;
+pub const SAMPLE_EVERY: u64 = 5;
 
 /// Opens the engines of one worker, one per target, in the order of the targets.
 pub type OpenEngines<'a> = &'a (dyn Fn() -> Result<Vec<Box<dyn Engine>>, EngineError> + Sync);

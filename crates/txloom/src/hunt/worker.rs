@@ -190,18 +190,22 @@ impl<'a> Worker<'a> {
             for violation in self.observed(judged)?.unwrap_or_default() {
                 let oracle = self.oracles[violation.oracle].as_ref();
                 let again = judge::is_reproducible(&violation.finding, oracle, &mut self.runner);
+                let origin = Origin { seed: self.hunt.seed, group: group.number, case: position };
                 match self.observed(again)? {
-                    Some(true) => {
-                        let origin = Origin { seed: self.hunt.seed, group: group.number, case: position };
-                        believed.push((origin, violation));
-                    }
-                    Some(false) => self.counts.unreproducible += 1,
+                    Some(true) => believed.push((origin, violation)),
+                    Some(false) => self.note_unreproducible(origin, &violation),
                     None => {}
                 }
             }
             self.sample(group.number, position, case)?;
         }
         Ok(believed)
+    }
+
+    fn note_unreproducible(&mut self, origin: Origin, violation: &Violation) {
+        self.counts.unreproducible += 1;
+        let (Origin { group, case, .. }, sentence) = (origin, &violation.finding.sentence);
+        self.counts.note_trouble(format!("did not come again: {sentence} (group {group}, case {case})"));
     }
 
     fn sample(&mut self, group: u64, position: usize, case: &Case) -> Result<(), HuntError> {

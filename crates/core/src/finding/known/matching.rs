@@ -1,7 +1,7 @@
 //! Does the pattern of an entry occur in the runs of a finding?
 //!
-//! Which session `a` is and which table `t`, is tried out; there are few of both. Once that is fixed, every moment can be
-//! looked for by itself, and the earliest place is as good as any later one: what follows has only more room.
+//! Which session `a` is and which table `t`, is tried out; there are few of both. Once that is fixed, every moment can
+//! be looked for by itself, and the earliest place is as good as any later one: what follows has only more room.
 
 use std::collections::BTreeSet;
 

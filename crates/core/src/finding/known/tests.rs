@@ -9,10 +9,11 @@ use crate::level::LevelName;
 use crate::trace::sample::sample;
 use crate::trace::{StepId, Trace, TraceEvent};
 
-// ---- runs that were recorded --------------------------------------------------------------------------------------------
+// ---- runs that were recorded
+// --------------------------------------------------------------------------------------------
 //
-// The servers that show these entries are not all at hand wherever the tests run. So their answers stand here, as those servers gave
-// them; the statements come from the case of the corpus.
+// The servers that show these entries are not all at hand wherever the tests run. So their answers stand here, as
+// those servers gave them; the statements come from the case of the corpus.
 
 /// A run of a case: one answer for each step in the order of the file, and `b > completes` where a step goes on.
 fn recorded(case: &Case, engine: (&'static str, &str), level: &str, answers: &[&str]) -> Trace {
@@ -154,7 +155,8 @@ fn mdev_26671() {
     assert_eq!(known("diff-rows", &case, here, there), None);
 }
 
-// ---- patterns -----------------------------------------------------------------------------------------------------------
+// ---- patterns
+// -----------------------------------------------------------------------------------------------------------
 
 const SETUP: &str = "/*init*/ CREATE TABLE x (k INT PRIMARY KEY, v INT)\n/*init*/ CREATE TABLE y (k INT)\n";
 
@@ -245,7 +247,8 @@ fn runs_are_compared_step_by_step() {
     check("a DELETE t ok / ok, at once", true);
 }
 
-// ---- files --------------------------------------------------------------------------------------------------------------
+// ---- files
+// --------------------------------------------------------------------------------------------------------------
 
 #[test]
 fn at_most_a_dozen_behaviours_are_shipped() {

@@ -33,6 +33,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: &'static [Kind] = &[
+        Kind::Death,
+        Kind::Steps,
+        Kind::Deadlock,
+        Kind::Waiting,
+        Kind::Error,
+        Kind::Warning,
+        Kind::Rows,
+        Kind::Count,
+        Kind::State,
+    ];
+
     /// What fingerprints begin with.
     pub fn name(self) -> &'static str {
         match self {

@@ -101,7 +101,7 @@ fn rows_of(expectation: &mut Expectation) -> Option<&mut Rows> {
 /// What a plain literal stands for.
 fn value(literal: &str) -> Option<Value> {
     match literal.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        Some(inner) => Some(Value::text(&inner.replace("''", "'"))),
+        Some(inner) => Some(Value::text(inner.replace("''", "'"))),
         None => Number::parse(literal).map(Value::Number),
     }
 }

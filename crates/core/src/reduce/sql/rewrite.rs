@@ -14,6 +14,10 @@ use crate::reduce::sql::parse::parse;
 use crate::reduce::{Pass, Tests};
 use crate::sql::StatementKind;
 
+/// A statement that is longer (an INSERT of many rows) is left to other passes: trying every edit at every node takes
+/// time that grows with the square of its length.
+const LENGTH_MAX: usize = 5_000;
+
 /// Carries out the n-th possibility of an edit, from 0; false if there are not so many.
 pub(super) type Edit<T> = fn(&mut T, usize) -> bool;
 
@@ -52,7 +56,8 @@ impl Rewrite {
             let is_longer = text.len() > plain.len();
             return if is_longer { vec![plain.to_string()] } else { Vec::new() };
         }
-        let Some(tree) = parse(text) else { return Vec::new() };
+        let parsed = if text.len() > LENGTH_MAX { None } else { parse(text) };
+        let Some(tree) = parsed else { return Vec::new() };
         let mut found = Vec::new();
         self.statements.iter().for_each(|edit| every_possibility(&tree, Place::Statement(*edit), 0, &mut found));
         everywhere(&tree, self.queries, Place::Query, &mut found);

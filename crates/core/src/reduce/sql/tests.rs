@@ -37,7 +37,7 @@ fn clauses_of_queries() {
     let query = "SELECT DISTINCT t.a, SUM(u.b) AS s FROM t LEFT JOIN u ON t.a = u.a WHERE t.b > 3 GROUP BY t.a \
                  HAVING SUM(u.b) > 1 ORDER BY s LIMIT 2";
     check_one(&CLAUSES, query, &["t"], "SELECT * FROM t");
-    check_one(&CLAUSES, "SELECT x.a AS y FROM t AS x", &["a", "t"], "SELECT x.a FROM t");
+    check_one(&CLAUSES, "SELECT x.a AS y FROM t AS x", &["x.a", "t"], "SELECT x.a FROM t");
     check_one(&CLAUSES, "SELECT t.a FROM t JOIN u JOIN v", &["v"], "SELECT * FROM v");
     check_one(&CLAUSES, query, &["JOIN", "SUM(u.b)"], "SELECT SUM(u.b) FROM t JOIN u ON t.a = u.a");
     check_one(&CLAUSES, query, &["GROUP", "ORDER"], "SELECT * GROUP BY t.a ORDER BY s");

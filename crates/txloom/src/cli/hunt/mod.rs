@@ -82,7 +82,7 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
     let is_silent = summary.found.is_empty();
     match settings.format {
         Format::Json => streams.print(&json::print(&report_of(&report)))?,
-        Format::Text => streams.print(&text::print_hunt_summary(&report, streams.text_options()))?,
+        Format::Text => streams.print(&format!("\n{}", text::print_hunt_summary(&report, streams.text_options())))?,
     }
     if settings.format == Format::Text && !is_silent && findings.is_none() {
         let hint = "(-o DIR writes every finding into a directory, with the case that shows it.)";
@@ -95,7 +95,7 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
 }
 
 fn report_of(report: &crate::report::model::HuntReport) -> Report {
-    Report::new(Body::Hunt(report.clone()))
+    Report::new(Body::Hunt(Box::new(report.clone())))
 }
 
 /// Says what could not be written.

@@ -106,13 +106,13 @@ fn check_counts(args: &HuntArgs, targets: &[Target]) -> Result<(), Failure> {
         return Err(Failure::bad_input(message));
     }
     // Workers on one server would see each other's locks.
-    if let Some(running) = targets.iter().find(|target| matches!(target.place, Place::Running(_))) {
-        if args.workers > 1 {
+    match targets.iter().find(|target| matches!(target.place, Place::Running(_))) {
+        Some(running) if args.workers > 1 => {
             let message = format!("{running} is a running server: it serves one worker; leave out --workers");
-            return Err(Failure::bad_input(message));
+            Err(Failure::bad_input(message))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The flags with which servers are told the same.

@@ -1,7 +1,7 @@
 //! `txloom reduce`: make a case smaller, until only what matters is left.
 //!
 //! ```text
-//!   case ──choose──→ what is wrong with it, and which oracle says so ──smallest──→ the finding of a smaller case ──→ report
+//!   case ──choose──→ what is wrong, and which oracle says so ──smallest──→ the finding of a smaller case ──→ report
 //! ```
 //!
 //! * [`choose`]: which violation is kept

@@ -22,7 +22,7 @@ pub struct HuntReport {
     pub known: Vec<KnownReport>,
     /// Why statements were not accepted, the most frequent reason first.
     pub rejections: Vec<RejectionReport>,
-    /// Refusals of setups and failures to observe, in the words of the engines.
+    /// The first few refusals of a setup, failures to observe and violations that did not come again, in words.
     pub troubles: Vec<String>,
     /// What was found, in order.
     pub findings: Vec<HuntFinding>,

@@ -79,7 +79,7 @@ pub enum Body {
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
     /// What a hunt came to.
-    Hunt(hunt::HuntReport),
+    Hunt(Box<hunt::HuntReport>),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -96,19 +96,28 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
         ("statements", format!("{statements}, {accepted} accepted")),
         ("runs with a wait", percent(counts.with_wait, runs)),
         ("with a deadlock", percent(counts.with_deadlock, runs)),
-        ("with a refused transaction", percent(counts.with_serialization_failure, runs)),
+        ("with a serialization failure", percent(counts.with_serialization_failure, runs)),
     ];
     if counts.examined > 0 {
         let share = percent(counts.contended, counts.examined);
         told.push(("two write one row", format!("{share} of a sample of {}", count(counts.examined, "case"))));
     }
     for (name, number, words) in [
-        ("undecided", counts.undecided, "judgements that an oracle could not reach"),
-        ("refused", counts.refused, "cases whose setup a target refused"),
-        ("not observed", counts.unobserved, "cases on which an engine failed"),
-        ("not reproducible", counts.unreproducible, "violations that did not come again; they are no findings"),
-        ("repeated", counts.repeated, "violations of a kind that had been found"),
+        ("undecided", counts.undecided, "judgement that was not possible/judgements that were not possible"),
+        ("refused", counts.refused, "case whose setup a target refused/cases whose setup a target refused"),
+        ("not observed", counts.unobserved, "case on which an engine failed/cases on which an engine failed"),
+        (
+            "not reproducible",
+            counts.unreproducible,
+            "violation that did not come again/violations that did not come again",
+        ),
+        (
+            "repeated",
+            counts.repeated,
+            "violation of a kind that had been found/violations of kinds that had been found",
+        ),
     ] {
+        let words = words.split_once('/').map_or(words, |(one, several)| if number == 1 { one } else { several });
         if number > 0 {
             told.push((name, format!("{number} {words}")));
         }
@@ -170,5 +179,111 @@ fn duration(seconds: f64) -> String {
         120..7_200 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         120..7_200 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3_600, whole % 3_600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::hunt::{KnownReport, TargetVersion};
+    use super::super::super::model::{Body, Report};
+    use super::super::{TextOptions, print};
+    use super::*;
+    use crate::report::json;
+
+    fn counts() -> CountsReport {
+        CountsReport {
+            cases: 1_000,
+            runs: 2_000,
+            statements: 30_000,
+            accepted: 29_999,
+            with_wait: 500,
+            with_deadlock: 20,
+            examined: 100,
+            contended: 45,
+            new: 1,
+            known: 2,
+            ..CountsReport::default()
+        }
+    }
+
+    fn report() -> HuntReport {
+        let target = |name: &str| TargetVersion { target: name.to_string(), version: "1.0".to_string() };
+        HuntReport {
+            plan: PlanReport {
+                targets: vec![target("one"), target("two")],
+                levels: vec!["serializable".to_string()],
+                oracles: vec!["diff".to_string()],
+                profile: "dt2".to_string(),
+                seed: 7,
+                workers: 2,
+                seconds_max: Some(300.0),
+                cases_max: None,
+            },
+            ended: "interrupted".to_string(),
+            failure: None,
+            seconds: 10.0,
+            counts: counts(),
+            known: vec![KnownReport { id: "MDEV-1".to_string(), count: 2 }],
+            rejections: Vec::new(),
+            troubles: vec!["one: the connection was lost".to_string()],
+            findings: Vec::new(),
+        }
+    }
+
+    fn progress_in(width: usize) -> String {
+        let mut text = String::new();
+        progress(&counts(), 10.0, Some(width)).paint(false, &mut text);
+        text
+    }
+
+    #[test]
+    fn progress_shows_as_much_as_fits() {
+        let whole = "10 s · 1000 cases (100/s) · 1 finding · 2 known · 30000 statements (3000/s) · 99.9 % accepted · \
+                     25.0 % wait · 1.0 % deadlock · 45.0 % write one row";
+        assert_eq!(progress_in(200), whole);
+        assert_eq!(progress_in(40), "10 s · 1000 cases (100/s) · 1 finding");
+        assert_eq!(progress_in(1), "10 s");
+    }
+
+    #[test]
+    fn a_share_that_is_not_all_does_not_look_like_all() {
+        assert_eq!(percent(29_999, 30_000), "99.9 %");
+        assert_eq!(percent(5, 5), "100.0 %");
+        assert_eq!(percent(0, 0), "–");
+    }
+
+    #[test]
+    fn times_are_told_as_people_tell_them() {
+        let expected =
+            [(0.24, "0.2 s"), (45.9, "45 s"), (300.0, "5 min"), (725.0, "12 min 5 s"), (7_380.0, "2 h 3 min")];
+        for (seconds, words) in expected {
+            assert_eq!(duration(seconds), words);
+        }
+    }
+
+    #[test]
+    fn the_plan_says_what_will_be_done() {
+        let text = super::super::print_hunt_plan(&report().plan, &TextOptions::default());
+        let expected = "Hunting in one 1.0 and two 1.0\n  levels   serializable\n  oracles  diff\n  profile  dt2\n  \
+                        seed     7\n  budget   5 min, 2 workers\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_summary_tells_everything_and_fits_into_a_narrow_terminal() {
+        let whole = Report::new(Body::Hunt(Box::new(report())));
+        assert_eq!(json::parse(&json::print(&whole)).unwrap(), whole);
+        for words in [
+            "1000 cases in 10 s, then interrupted",
+            "45.0 % of a sample of 100 cases",
+            "MDEV-1 (2)",
+            "one: the connection was lost",
+            "Nothing new was found.",
+        ] {
+            let text = print(&whole, &TextOptions::default());
+            assert!(text.contains(words), "no `{words}` in\n{text}");
+        }
+        let narrow = print(&whole, &TextOptions { width: 40, color: false });
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
     }
 }

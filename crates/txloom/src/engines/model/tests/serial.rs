@@ -17,7 +17,8 @@ use crate::engines::embedded::transcript::Stage;
 
 const SESSIONS: usize = 3;
 
-/// Rows under a key of the user's, with a second unique key; rows under hidden rowids; rows that refer to others.
+/// Rows under a key of the user's, with a second unique key; rows under hidden rowids; rows that refer to others, with
+/// a foreign key (every other seed) or without one.
 const SETUP: &[&str] = &[
     "CREATE TABLE t (id INT PRIMARY KEY, v INT, u INT UNIQUE)",
     "CREATE TABLE h (v INT)",
@@ -112,15 +113,20 @@ struct Run {
 }
 
 fn run(bugs: &[&'static PlantedBug], level: &str, seed: u64) -> Run {
-    let mut engine = ModelEngine::start("model", bugs).unwrap();
-    engine.reset(&SETUP.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap();
+    run_on(&mut ModelEngine::start("model", bugs).unwrap(), level, seed)
+}
+
+fn run_on(engine: &mut ModelEngine, level: &str, seed: u64) -> Run {
+    let without_reference = |sql: &&str| sql.replace("REFERENCES t ON DELETE CASCADE ON UPDATE CASCADE", "");
+    let statement = |sql: &&str| if seed.is_multiple_of(2) { without_reference(sql) } else { sql.to_string() };
+    engine.reset(&SETUP.iter().map(statement).collect::<Vec<_>>()).unwrap();
     let shared = Arc::clone(&engine.shared);
     let mut random = Random::new(seed);
     let mut player = || Player { todo: (0..2).map(|_| random.transaction()).collect(), steps: Vec::new(), base: 0 };
     let mut players: Vec<Player> = (0..SESSIONS).map(|_| player()).collect();
     let mut run = Run::default();
     run.keep_versions(&shared);
-    let mut stage = Stage::new(&mut engine, level);
+    let mut stage = Stage::new(engine, level);
     loop {
         let can_go = |id: &usize| players[*id].next().is_some() && !stage.waits(SessionId(*id));
         let free: Vec<usize> = (0..SESSIONS).filter(can_go).collect();
@@ -276,8 +282,10 @@ fn every_planted_bug_differs_from_the_healthy_model_at_its_levels() {
 #[test]
 fn runs_repeat_themselves_at_every_level() {
     for level in [RC, SI, SER] {
-        for seed in 1..=50 {
-            let (one, two) = (run(&[], level, seed), run(&[], level, seed));
+        // One engine goes back to its setup (every third run has the other one), one has had no other case.
+        let mut engine = ModelEngine::start("model", &[]).unwrap();
+        for seed in (1..=50).flat_map(|seed| [seed, seed + 2, seed + 3]) {
+            let (one, two) = (run_on(&mut engine, level, seed), run(&[], level, seed));
             assert_eq!(one.log, two.log, "{level}, seed {seed}");
             assert_eq!(one.end, two.end, "{level}, seed {seed}");
         }
