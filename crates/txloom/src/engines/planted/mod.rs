@@ -11,14 +11,14 @@
 //!                                                       └─→ UPDATE t SET v = 0 WHERE (id = 1) OR (id = 7)
 //! ```
 //!
-//! A bug ([`Defect`]) is one function: it is given the statement and what lies below it, and returns an outcome. What it
-//! may look at is only what a session knows ([`View`]): the transaction so far, whether others have one open, the keys of
+//! A bug (`Defect`) is one function: it is given the statement and what lies below it, and returns an outcome. What it
+//! may look at is only what a session knows (`View`): the transaction so far, whether others have one open, the keys of
 //! the setup. So one case on one engine still gives one trace.
 //!
-//! * [`rows`]: `extra-row`, `missing-row`
-//! * [`aggregate`]: `wrong-aggregate`
-//! * [`errors`]: `missing-error`, `unexpected-error`
-//! * [`crash`]: `crash`
+//! * `rows`: *extra-row*, *missing-row*
+//! * `aggregate`: *wrong-aggregate*
+//! * `errors`: *missing-error*, *unexpected-error*
+//! * `crash`: *crash*
 //!
 //! # When they strike
 //!
@@ -132,5 +132,6 @@ impl Engine for Planted {
     }
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;
