@@ -45,12 +45,12 @@ impl Random {
 
     fn statement(&mut self) -> String {
         let (id, k) = (self.below(4) + 1, self.below(5));
-        match self.below(23) {
+        match self.below(26) {
             0 | 1 => format!("UPDATE t SET v = v + {k} WHERE id = {id}"),
             2 => format!("UPDATE t SET v = (SELECT sum(v) FROM t WHERE id <> {id}) WHERE id = {id}"),
             3 => format!("UPDATE t SET u = {k} WHERE id = {id}"),
             4 => format!("INSERT INTO t VALUES ({id}, {k}, NULL)"),
-            5 => format!("DELETE FROM t WHERE id = {id}"),
+            5 | 24 => format!("DELETE FROM t WHERE id = {id}"),
             6 => format!("SELECT v FROM t WHERE id = {id}"),
             7 => "SELECT count(*), sum(v) FROM t".to_string(),
             8 => format!("SELECT id FROM t WHERE v > {} ORDER BY id", 10 * k),
@@ -58,7 +58,7 @@ impl Random {
             10 => format!("UPDATE h SET v = v + 1 WHERE v = {k}"),
             11 => format!("DELETE FROM h WHERE v < {}", k.min(2)),
             12 => "SELECT count(*), sum(v) FROM h".to_string(),
-            13 => format!("INSERT INTO c VALUES ({}, {id})", k + 1),
+            13 | 23 => format!("INSERT INTO c VALUES ({}, {id})", k + 1),
             14 => "SELECT id, t FROM c ORDER BY id".to_string(),
             15 => format!("SELECT v FROM t WHERE id = {id} FOR UPDATE"),
             16 => format!("SELECT v FROM t WHERE id > {id} FOR SHARE"),
@@ -109,6 +109,8 @@ struct Run {
     failures: usize,
     /// A copy of every version.
     versions: Vec<Connection>,
+    /// Whether a version violated a foreign key.
+    unsound: bool,
     end: State,
 }
 
@@ -172,7 +174,7 @@ impl Run {
         }
     }
 
-    /// Copies the newest version, if it is new. It must not violate a constraint, or be damaged.
+    /// Copies the newest version, if it is new. It must not be damaged.
     fn keep_versions(&mut self, shared: &Shared) {
         if self.versions.len() as u64 > newest(shared) {
             return;
@@ -183,7 +185,7 @@ impl Run {
         Backup::new(connection, &mut copy).unwrap().step(-1).unwrap();
         let ok: String = copy.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(ok, "ok");
-        assert!(!copy.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap());
+        self.unsound |= copy.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap();
         self.versions.push(copy);
     }
 }
@@ -257,7 +259,7 @@ fn bugs_of_the_model() -> impl Iterator<Item = &'static PlantedBug> {
 /// At serializable, even without the healthy model to compare with.
 #[test]
 fn every_planted_bug_differs_from_a_serial_execution() {
-    for bug in bugs_of_the_model() {
+    for bug in bugs_of_the_model().filter(|bug| bug.levels.contains(&SER)) {
         let found = (1..=400).find(|seed| difference_from_serial(&mut run(&[bug], SER, *seed)).is_some());
         assert!(found.is_some(), "{}", bug.name);
     }
@@ -288,6 +290,7 @@ fn runs_repeat_themselves_at_every_level() {
             let (one, two) = (run_on(&mut engine, level, seed), run(&[], level, seed));
             assert_eq!(one.log, two.log, "{level}, seed {seed}");
             assert_eq!(one.end, two.end, "{level}, seed {seed}");
+            assert!(!one.unsound, "{level}, seed {seed}");
         }
     }
 }
