@@ -1,15 +1,15 @@
 //! The matrix *oracle × planted bug*: each oracle finds the bugs that it can see, and is silent without them.
 //!
-//! A cell is a *pin*: the numbers of a group and of a case in it that shows the bug to the oracle. Only that case is run with
-//! the bug; the whole group is run without it. The pins stand in `matrix.txt`, one `ORACLE BUG GROUP CASE` a line. Whoever
-//! changes what is generated looks for new ones:
+//! A cell is a *pin*: the numbers of a group and of a case in it that shows the bug to the oracle. Only that case is
+//! run with the bug; the whole group is run without it. The pins stand in `matrix.txt`, one `ORACLE BUG GROUP CASE` a
+//! line. Whoever changes what is generated looks for new ones:
 //!
 //! ```text
 //! TXLOOM_UPDATE_GOLDEN=1 cargo test --release --test it matrix
 //! ```
 //!
-//! That searches the groups from 0, fails if a bug is not found among the first of them, and also if an oracle finds a bug
-//! that it should be blind to.
+//! That searches the groups from 0, fails if a bug is not found among the first of them, and also if an oracle finds a
+//! bug that it should be blind to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
