@@ -1,10 +1,7 @@
 -- @case 1
--- A duplicate key is an error, inside a transaction and outside. (Where an error fails the whole transaction, nothing of it
--- stays.)
+-- A duplicate key is an error. (Where an error fails the whole transaction, nothing of it stays.)
 /*init*/ CREATE TABLE t (id INT PRIMARY KEY, v INT);
 /*init*/ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);
-/*a*/ INSERT INTO t VALUES (1, 11);
--- > error unique
 /*a*/ BEGIN;
 /*a*/ INSERT INTO t VALUES (4, 40);
 -- > affected 1

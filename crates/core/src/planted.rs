@@ -150,7 +150,7 @@ pub const ALL: &[PlantedBug] = &[
     },
     PlantedBug {
         name: "missing-error",
-        what: "a write that violates a unique key changes nothing, and reports no error",
+        what: "inside a transaction, a write that violates a unique key changes nothing, and reports no error",
         source: "DT², §5.2: an expected error is missed",
         place: Place::AnyEngine,
         levels: &[],

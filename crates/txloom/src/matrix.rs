@@ -1,12 +1,12 @@
 //! The matrix *oracle × planted bug*: which oracle sees which bug, and why the others cannot.
 //!
-//! An oracle is worth what it finds. So for every [planted bug](txloom_core::planted) this table says, for every oracle,
-//! that it finds the bug, or for what reason it cannot. Tests hold the oracles to it, with pinned seeds; the soak run, with
-//! ten seeds and a time limit; and the table of the documentation is made of it.
+//! An oracle is worth what it finds. So for every [planted bug](txloom_core::planted) this table says, for every
+//! oracle, that it finds the bug, or for what reason it cannot. Tests hold the oracles to it, with pinned seeds; the
+//! soak run, with ten seeds and a time limit; and the table of the documentation is made of it.
 //!
-//! *Cannot* is about the idea, not about luck: `serial` compares a run with serial orders *on the same engine*, so a bug
-//! that strikes in serial orders, too, is invisible to it. What an oracle might see if only the right case were generated
-//! is not an entry here but a task for the generator.
+//! *Cannot* is about the idea, not about luck: `serial` compares a run with serial orders *on the same engine*, so a
+//! bug that strikes in serial orders, too, is invisible to it. What an oracle might see if only the right case were
+//! generated is not an entry here but a task for the generator.
 
 use txloom_core::oracle::{crash, diff, invariant, serial};
 use txloom_core::planted::{Place, PlantedBug};

@@ -7,7 +7,7 @@ use txloom_core::sql::write::{Verb, Write};
 use super::Defect;
 use super::session::{Below, View};
 
-/// A write that violates a primary key or unique constraint writes nothing, and reports that it went well.
+/// Inside a transaction, a write that violates a primary key or unique constraint writes nothing, and reports that it went well.
 pub(super) struct MissingError;
 
 /// The second UPDATE of a table within a transaction, beside another one, fails.
@@ -18,19 +18,16 @@ const SAVEPOINT: &str = "txloom_planted";
 
 impl Defect for MissingError {
     fn execute(&self, sql: &str, view: &View<'_>, below: &mut Below<'_>) -> Result<Outcome, EngineError> {
-        if Write::read(sql).is_none() {
+        if !view.transaction.is_open() || Write::read(sql).is_none() {
             return below.execute(sql);
         }
-        let in_transaction = view.transaction.is_open();
-        if in_transaction {
-            below.execute_hidden(&format!("SAVEPOINT {SAVEPOINT}"))?;
-        }
+        below.execute_hidden(&format!("SAVEPOINT {SAVEPOINT}"))?;
         let mut outcome = below.execute(sql)?;
         let swallowed = outcome.error_class() == Some(ErrorClass::Unique);
         if swallowed && outcome.status == TxStatus::Failed {
             outcome.status = below.execute_hidden(&format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))?.status;
         }
-        if in_transaction && outcome.status == TxStatus::Open {
+        if outcome.status == TxStatus::Open {
             below.execute_hidden(&format!("RELEASE SAVEPOINT {SAVEPOINT}"))?;
         }
         if swallowed {

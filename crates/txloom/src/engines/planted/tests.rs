@@ -118,7 +118,7 @@ fn missing_error() {
              a UPDATE t SET id = 2 WHERE id = 1 -> 0 changed
              a INSERT INTO u VALUES (1) -> error unknown-object, open
              a COMMIT -> ok
-             a INSERT INTO t VALUES (1, 0) -> 0 changed
+             a INSERT INTO t VALUES (1, 0) -> error unique, idle
              * t -> (1, 10) (2, 20) (3, 30) (4, 40)",
         );
     }
