@@ -18,6 +18,7 @@ deps:
 
 # The long bars: resumable, ends with a dated table in docs/measurements/.
 soak: deps
+	cargo build --locked --release
 	cargo run --locked --release -p xtask -- soak
 
 # Ratios, measured in one run; ends with a dated table in docs/measurements/.

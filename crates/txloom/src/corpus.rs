@@ -96,6 +96,30 @@ pub const KNOWN: &[CorpusCase] = corpus_files![
     "known/MySQL-106655-near-miss.sql",
 ];
 
+/// One case per planted bug, named after it: fails with the bug, holds without it.
+pub const PLANTED: &[CorpusCase] = corpus_files![
+    // Switches of the model.
+    "planted/aborted-predicate.sql",
+    "planted/deadlock-victim.sql",
+    "planted/dirty-read.sql",
+    "planted/key-update.sql",
+    "planted/lost-commit.sql",
+    "planted/lost-update.sql",
+    "planted/non-repeatable-read.sql",
+    "planted/phantom.sql",
+    "planted/rollback-leaves-row.sql",
+    "planted/stale-snapshot.sql",
+    "planted/statement-rollback-leaves-row.sql",
+    "planted/write-skew.sql",
+    // Wrappers of any engine.
+    "planted/crash.sql",
+    "planted/extra-row.sql",
+    "planted/missing-error.sql",
+    "planted/missing-row.sql",
+    "planted/unexpected-error.sql",
+    "planted/wrong-aggregate.sql",
+];
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -112,7 +136,9 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("known", KNOWN)] {
+        let folders =
+            [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("known", KNOWN), ("planted", PLANTED)];
+        for (folder, list) in folders {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()

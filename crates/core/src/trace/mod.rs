@@ -3,6 +3,8 @@
 pub mod compare;
 pub mod transactions;
 pub mod flatten;
+pub mod statistics;
+pub mod contention;
 #[cfg(test)]
 pub(crate) mod sample;
 

@@ -57,7 +57,14 @@ fn tutorial() {
 
 #[test]
 fn reference() {
-    for file in ["docs/reference/commands.md", "docs/reference/formats.md", "docs/reference/targets.md"] {
+    for file in [
+        "docs/reference/commands.md",
+        "docs/reference/formats.md",
+        "docs/reference/targets.md",
+        "docs/reference/planted-bugs.md",
+        "docs/reference/oracles.md",
+        "docs/reference/hunting.md",
+    ] {
         check(file);
     }
 }

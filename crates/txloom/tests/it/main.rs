@@ -5,10 +5,18 @@
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
 //! * `known`: known behaviours, on the engines that show them: what matches and what does not
+//! * `planted`: every planted bug shows in its case, and nothing does without it
+//! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
+//! * `matrix`: which oracle sees which planted bug, with pinned seeds
+//! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `reduce`: cases made smaller, hand-written and imported ones
+//! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
+//! * `spellings`: what the dialects say of their languages, tried on the engines
+//! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -20,10 +28,18 @@ mod contract;
 mod guarantees;
 mod bugs;
 mod known;
+mod planted;
+mod planted_anywhere;
+mod matrix;
+mod oracles;
 mod executor;
 mod commands;
+mod reduce;
+mod hunt;
 mod formats;
 mod bad_input;
+mod spellings;
+mod generated_schemas;
 mod killed;
 mod documents;
 mod tables;

@@ -26,6 +26,17 @@ impl Answer<'_> {
         is_commit.then(|| self.outcome.tag())?.map(|tag| tag.eq_ignore_ascii_case("rollback"))
     }
 
+    /// Whether the step did not do what it says.
+    fn is_failed(&self) -> bool {
+        self.outcome.error.is_some() || self.is_refused_commit() == Some(true)
+    }
+
+    /// Whether this is a COMMIT that does not say what it did, beside one that was refused without an error.
+    fn is_silent_beside(&self, refused: &Answer<'_>) -> bool {
+        let refused_quietly = refused.outcome.error.is_none() && refused.is_refused_commit() == Some(true);
+        refused_quietly && self.outcome.error.is_none() && self.is_refused_commit().is_none()
+    }
+
     fn has_warning(&self) -> bool {
         self.outcome.notices.iter().any(is_warning)
     }
@@ -39,13 +50,12 @@ pub(super) fn is_warning(notice: &Notice) -> bool {
 /// In what two answers to the same step differ, if they do.
 pub(super) fn difference(left: &Answer<'_>, right: &Answer<'_>) -> Option<Kind> {
     let same_dialect = left.dialect.name() == right.dialect.name();
-    match (left.outcome.error_class(), right.outcome.error_class()) {
-        (Some(left), Some(right)) => return differ_in_fate(left, right).then_some(Kind::Error),
-        (None, None) => {}
+    match (left.is_failed(), right.is_failed()) {
+        (false, false) => {}
+        (true, true) => return differ_in_fate(left, right).then_some(Kind::Error),
+        // One says that it rolled back; the other has no word for what it did, which may be just that.
+        _ if left.is_silent_beside(right) || right.is_silent_beside(left) => {}
         _ => return Some(Kind::Error),
-    }
-    if matches!((left.is_refused_commit(), right.is_refused_commit()), (Some(left), Some(right)) if left != right) {
-        return Some(Kind::Error);
     }
     if same_dialect && left.has_warning() != right.has_warning() {
         return Some(Kind::Warning);
@@ -71,9 +81,10 @@ enum Fate {
     Gone,
 }
 
-/// Whether two classes of errors mean different fates. Which of several constraints is named, or whether a value does not
-/// fit or cannot be converted, is a matter of taste; a class that says nothing differs from none.
-fn differ_in_fate(left: ErrorClass, right: ErrorClass) -> bool {
+/// Whether two failures mean different fates. Which of several constraints is named, or whether a value does not fit or
+/// cannot be converted, is a matter of taste; a class that says nothing differs from none.
+fn differ_in_fate(left: &Answer<'_>, right: &Answer<'_>) -> bool {
+    let fate = |answer: &Answer<'_>| answer.outcome.error_class().and_then(fate);
     matches!((fate(left), fate(right)), (Some(left), Some(right)) if left != right)
 }
 

@@ -27,17 +27,49 @@ impl<'a> Labelled<'a> {
         Labelled { labels: labels(&traces), traces }
     }
 
-    /// What each run says, by those who say the same: `("waits", "mariadb and mysql")`.
-    fn told(&self, say: impl Fn(&Trace) -> String) -> Vec<(String, String)> {
-        let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    /// What each run says, by those who say the same.
+    fn told(&self, say: impl Fn(&Trace) -> String) -> Vec<Told> {
+        let mut told: Vec<Told> = Vec::new();
         for (trace, label) in self.traces.iter().zip(&self.labels) {
             let words = say(trace);
-            match told.iter_mut().find(|(other, _)| *other == words) {
-                Some((_, who)) => who.push(label.clone()),
-                None => told.push((words, vec![label.clone()])),
+            match told.iter_mut().find(|other| other.words == words) {
+                Some(same) => same.who.push(label.clone()),
+                None => told.push(Told { words, who: vec![label.clone()] }),
             }
         }
-        told.into_iter().map(|(words, who)| (words, and(&who))).collect()
+        told
+    }
+}
+
+/// `waits`, and who says so.
+struct Told {
+    words: String,
+    who: Vec<String>,
+}
+
+/// Verbs that need not be said twice.
+const VERBS: &[&str] = &["returns ", "changes ", "ends with ", "is "];
+
+/// `returns (1) on mariadb, but (2) on mysql`
+fn joined(told: &[Told]) -> String {
+    let common = VERBS.iter().find(|verb| told.iter().all(|one| one.words.starts_with(**verb))).copied();
+    let part = |(at, one): (usize, &Told)| {
+        let words = common.filter(|_| at > 0).and_then(|verb| one.words.strip_prefix(verb)).unwrap_or(&one.words);
+        let link = ["", ", but ", ", and "][at.min(2)];
+        format!("{link}{words} on {}", and(&one.who))
+    };
+    told.iter().enumerate().map(part).collect()
+}
+
+/// `mysql is the odd one out: `, if most of several targets agree.
+fn odd_one(told: &[Told]) -> String {
+    let largest = told.iter().map(|one| one.who.len()).max().unwrap_or(0);
+    let (norm, others): (Vec<&Told>, Vec<&Told>) = told.iter().partition(|one| one.who.len() == largest);
+    let odd: Vec<String> = others.into_iter().flat_map(|one| one.who.clone()).collect();
+    match (norm.len(), odd.as_slice()) {
+        (1, [one]) => format!("{one} is the odd one out: "),
+        (1, several @ [_, ..]) => format!("{} are the odd ones out: ", and(several)),
+        _ => String::new(),
     }
 }
 
@@ -51,20 +83,17 @@ pub(super) fn witness(traces: &[Trace]) -> String {
 
 /// What is wrong, in one sentence.
 pub(super) fn sentence(runs: &Labelled<'_>, comparison: &Comparison) -> String {
-    let odd: Vec<String> = comparison.odd_ones().iter().map(|at| runs.labels[*at].clone()).collect();
-    let who = match odd.as_slice() {
-        [] => String::new(),
-        [one] => format!("{one} is the odd one out: "),
-        several => format!("{} are the odd ones out: ", and(several)),
+    let endings: Vec<(&String, Vec<Told>)> =
+        comparison.tables.iter().map(|table| (table, runs.told(|trace| ending(trace, table)))).collect();
+    let ending = |(table, told): &(&String, Vec<Told>)| format!("the table {table} {}", joined(told));
+    let states = endings.iter().map(ending).collect::<Vec<_>>().join("; ");
+    let Some(first) = &comparison.first else {
+        let odd = endings.first().map(|(_, told)| odd_one(told)).unwrap_or_default();
+        return format!("{odd}all steps went the same way, yet {states}");
     };
-    let states = || comparison.tables.iter().map(|table| state(runs, table)).collect::<Vec<_>>().join("; ");
-    match &comparison.first {
-        None => format!("{who}all steps went the same way, but {}", states()),
-        Some(first) if comparison.tables.is_empty() => format!("{who}{}", discrepancy(runs, first)),
-        Some(first) => {
-            format!("{who}{}; the data that is left differs as well: {}", discrepancy(runs, first), states())
-        }
-    }
+    let told = runs.told(|trace| phrase(trace, first));
+    let words = format!("{}{} {}", odd_one(&told), subject(runs, first), joined(&told));
+    if endings.is_empty() { words } else { format!("{words}; the data that is left differs as well: {states}") }
 }
 
 /// Let: the targets. Then: what they share. However: where they part.
@@ -74,11 +103,11 @@ pub(super) fn explanation(runs: &Labelled<'_>, comparison: &Comparison) -> Expla
     if let Some(first) = &comparison.first {
         let subject = subject(runs, first);
         let told = runs.told(|trace| phrase(trace, first));
-        however.extend(told.into_iter().map(|(words, who)| format!("on {who}, {subject} {words}")));
+        however.extend(told.iter().map(|one| format!("on {}, {subject} {}", and(&one.who), one.words)));
     }
     for table in &comparison.tables {
         let told = runs.told(|trace| ending(trace, table));
-        however.extend(told.into_iter().map(|(words, who)| format!("on {who}, the table {table} {words}")));
+        however.extend(told.iter().map(|one| format!("on {}, the table {table} {}", and(&one.who), one.words)));
     }
     Explanation { lets: runs.traces.iter().zip(&runs.labels).map(engine).collect(), thens: shared(comparison), however }
 }
@@ -89,10 +118,11 @@ fn shared(comparison: &Comparison) -> Vec<String> {
         let ends = comparison.first.is_some_and(|first| first.kind != Kind::Death) && comparison.tables.is_empty();
         ends.then(|| "the data that is left is the same on all of them".to_string())
     };
-    let before = match comparison.first.and_then(|first| first.cause) {
+    let before = match comparison.first.and_then(|first| first.step.min(first.cause)) {
         None => Some("all steps went the same way on all of them".to_string()),
         Some(StepId(0)) => None,
         Some(StepId(1)) => Some("step 1 went the same way on all of them".to_string()),
+        Some(StepId(2)) => Some("steps 1 and 2 went the same way on all of them".to_string()),
         Some(StepId(cause)) => Some(format!("steps 1 to {cause} went the same way on all of them")),
     };
     before.into_iter().chain(same_data()).collect()
@@ -105,20 +135,6 @@ fn described(engine: &EngineInfo) -> String {
     let mut parts = vec![format!("{} {version}", engine.family)];
     parts.extend(engine.settings.iter().cloned());
     parts.join(", ")
-}
-
-/// `step 4 (b: DELETE FROM t) waits on mysql, but does not wait on mariadb`
-fn discrepancy(runs: &Labelled<'_>, first: &Discrepancy) -> String {
-    let told = runs.told(|trace| phrase(trace, first));
-    let told: Vec<String> = told.into_iter().map(|(words, who)| format!("{words} on {who}")).collect();
-    format!("{} {}", subject(runs, first), told.join(", but "))
-}
-
-/// `the table t ends with (1) on mariadb, but ends with (2) on mysql`
-fn state(runs: &Labelled<'_>, table: &str) -> String {
-    let told = runs.told(|trace| ending(trace, table));
-    let told: Vec<String> = told.into_iter().map(|(words, who)| format!("{words} on {who}")).collect();
-    format!("the table {table} {}", told.join(", but "))
 }
 
 /// Whom a discrepancy is about.
@@ -155,7 +171,7 @@ fn phrase(trace: &Trace, first: &Discrepancy) -> String {
                 format!("dies ({}) at {}", death.how, named(trace, step))
             }
             (Some(death), _) => format!("dies ({})", death.how),
-            (None, _) => "goes on".to_string(),
+            (None, _) => "survives".to_string(),
         },
         Kind::Steps => match round.and_then(Round::step) {
             Some(id) => format!("is {}", shortened(&sql::one_line(&trace.step(id).sql))),
@@ -181,7 +197,7 @@ fn deadlock(trace: &Trace, round: Option<&Round>) -> String {
         .unwrap_or_default();
     match names.as_slice() {
         [] => "leads to no deadlock".to_string(),
-        names => format!("leads to a deadlock, whose victim is {},", and(names)).trim_end_matches(',').to_string(),
+        names => format!("leads to a deadlock with {} as its victim", and(names)),
     }
 }
 

@@ -68,9 +68,13 @@ impl World {
         } else {
             Repeated { changes, written: transaction.written.clone() }
         };
-        match self.store.install(&result.changes)? {
+        // A part that cannot stand alone (a row without its parent) is no part that could be written by mistake.
+        let part = self.incomplete(who, &result.changes);
+        let part_installed = part.map(|part| self.store.install(&part)).transpose()?.and_then(Result::ok);
+        match part_installed.map_or_else(|| self.store.install(&result.changes), |version| Ok(Ok(version)))? {
             Ok(version) => {
                 self.locks.note_changed(result.written, version);
+                self.hide_moved_rows(who, transaction);
                 Ok(Ok(()))
             }
             Err(error) => Ok(Err(error)),
@@ -81,7 +85,7 @@ impl World {
         transaction.level == Level::Serializable
             && transaction.base() != Some(self.store.newest())
             && self.rules.validate_at_commit
-            && !transaction.overwrites
+            && !transaction.misled
     }
 
     /// Executes the transaction again, alone, on the newest version.

@@ -49,6 +49,8 @@ mod rules;
 mod transaction;
 mod errors;
 mod world;
+mod aim;
+mod astray;
 mod statements;
 mod commit;
 mod define;
@@ -56,7 +58,7 @@ mod session;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use txloom_core::dialect::Sqlite;
+use txloom_core::dialect::LockingSqlite;
 use txloom_core::engine::{
     Capabilities, Engine, EngineError, EngineInfo, Session, SessionId, SessionSpec, State, Version, Waits,
 };
@@ -91,7 +93,7 @@ impl ModelEngine {
             family: "model",
             version: Version::parse(env!("CARGO_PKG_VERSION")),
             settings: Vec::new(),
-            dialect: &Sqlite,
+            dialect: &LockingSqlite,
             default_level: levels[0].clone(),
             levels: levels.to_vec(),
             capabilities: Capabilities::default(),

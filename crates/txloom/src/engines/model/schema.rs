@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use txloom_core::sql::tokens;
 
+use super::locks::LockKey;
 use super::request::replaces;
 use crate::engines::embedded::run::quoted;
 
@@ -156,6 +157,15 @@ impl Table {
             RowKind::Integer(column) => format!("{prefix}{}", quoted(column)),
             RowKind::Key(columns) => key_sql(columns, prefix),
         }
+    }
+
+    /// What is locked of the row with this identity.
+    pub(super) fn row_key(&self, identity: &Identity) -> LockKey {
+        let value = match identity {
+            Identity::Rowid(rowid) => rowid.to_string(),
+            Identity::Key(literals) => literals.clone(),
+        };
+        LockKey::Key { table: self.name.clone(), key: 0, value }
     }
 
     /// The SQL condition that holds for the row with this identity.

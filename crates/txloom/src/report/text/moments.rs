@@ -24,6 +24,7 @@ pub(crate) struct Moment {
 }
 
 /// A line of a moment with its place in the column.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Said {
     /// The text.
     pub(crate) line: Line,
@@ -64,8 +65,10 @@ pub(crate) struct Teller<'a> {
     /// Whose events these are, where that has to be said: stands before what is told.
     pub(crate) label: Option<String>,
     /// What is told of the answers to some steps instead of what the trace says.
-    pub(crate) answers: BTreeMap<usize, Vec<Line>>,
+    pub(crate) answers: BTreeMap<usize, Vec<Said>>,
     marked: &'a [usize],
+    /// The steps that have been told to wait.
+    waiting: Vec<usize>,
     /// The steps that have been told to be cancelled.
     cancelled: Vec<usize>,
     /// What has been told.
@@ -75,7 +78,24 @@ pub(crate) struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// Nothing has been told; the steps with the given numbers will be marked.
     pub(crate) fn new(trace: &'a TraceReport, marked: &'a [usize]) -> Teller<'a> {
-        Teller { trace, label: None, answers: BTreeMap::new(), marked, cancelled: Vec::new(), moments: Vec::new() }
+        Teller {
+            trace,
+            label: None,
+            answers: BTreeMap::new(),
+            marked,
+            waiting: Vec::new(),
+            cancelled: Vec::new(),
+            moments: Vec::new(),
+        }
+    }
+
+    /// From now on, tells of the events of another trace, whose sessions are the same.
+    pub(crate) fn turn_to(&mut self, trace: &'a TraceReport, label: &str) {
+        self.trace = trace;
+        self.label = Some(label.to_string());
+        self.answers.clear();
+        // Of this trace nothing has been told, and what waits in another does not wait again here.
+        self.waiting.clear();
     }
 
     /// Tells of one event.
@@ -90,11 +110,13 @@ impl<'a> Teller<'a> {
                 self.cancelled.push(*step);
                 self.say(*step, [cancelled(*cause)]);
             }
-            EventReport::Completed { step } => {
-                let own = || self.trace.step(*step).map(answer).unwrap_or_default();
-                let lines = self.answers.get(step).cloned().unwrap_or_else(own);
-                self.say(*step, lines);
-            }
+            EventReport::Completed { step } => match self.answers.get(step).cloned() {
+                Some(said) => self.add(*step, said),
+                None => {
+                    let lines = self.trace.step(*step).map(answer).unwrap_or_default();
+                    self.say(*step, lines);
+                }
+            },
             EventReport::Happened { what } => self.everywhere(Line::new(Role::Strong, format!("@{what}"))),
             EventReport::Infeasible { constraint } => {
                 self.everywhere(Line::new(Role::Wait, format!("{constraint}: this order could not be kept")));
@@ -117,30 +139,31 @@ impl<'a> Teller<'a> {
             (true, true) => "… still waits".to_string(),
             (true, false) => format!("… now waits for {}", and(holders)),
         };
-        let again = self.has_waited(number);
+        let again = self.waiting.contains(&number);
+        self.waiting.push(number);
         self.say(number, [Line::new(Role::Wait, words(again))]);
-    }
-
-    /// Whether an earlier moment already told that the step waits: more than its text has been said.
-    fn has_waited(&self, number: usize) -> bool {
-        let said = self.moments.iter().filter(|moment| moment.step == Some(number)).flat_map(|moment| &moment.said);
-        said.filter(|said| said.indent > 0).count() > 0
     }
 
     /// Adds lines to the moment of a step; begins a new one if something else happened since.
     fn say(&mut self, number: usize, lines: impl IntoIterator<Item = Line>) {
         let lines: Vec<Line> = lines.into_iter().collect();
-        let lines = match &self.label {
+        let said = match &self.label {
             Some(label) => labelled(label, lines),
-            None if lines.is_empty() => return,
-            None => lines,
+            None => lines.into_iter().map(Said::below).collect(),
         };
+        self.add(number, said);
+    }
+
+    fn add(&mut self, number: usize, said: Vec<Said>) {
+        if said.is_empty() {
+            return;
+        }
         let Some(step) = self.trace.step(number) else { return };
         if self.moments.last().is_none_or(|last| last.step != Some(number)) {
             self.begin(step, Vec::new());
         }
         if let Some(last) = self.moments.last_mut() {
-            last.said.extend(lines.into_iter().map(Said::below));
+            last.said.extend(said);
         }
     }
 
@@ -155,20 +178,21 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What somebody says, with their name before the first line; whoever says nothing is content.
-pub(crate) fn labelled(label: &str, lines: Vec<Line>) -> Vec<Line> {
-    let lines = if lines.is_empty() { vec![Line::new(Role::Answer, "→ ok")] } else { lines };
-    let indent = Line::plain(label).width() + 1;
-    let line = |(at, line): (usize, &Line)| {
-        let mut start = if at == 0 {
-            Line::new(Role::Strong, label).with(Role::Plain, " ")
-        } else {
-            Line::plain(" ".repeat(indent))
-        };
-        start.extend(line);
-        start
-    };
-    lines.iter().enumerate().map(line).collect()
+/// What somebody says, with their name before it; whoever says nothing is content.
+pub(crate) fn labelled(label: &str, lines: Vec<Line>) -> Vec<Said> {
+    let name = Line::new(Role::Strong, label);
+    match lines.as_slice() {
+        [] => vec![Said::below(name.with(Role::Answer, " → ok"))],
+        [only] => {
+            let mut line = name.with(Role::Plain, " ");
+            line.extend(only);
+            vec![Said::below(line)]
+        }
+        _ => {
+            let further = |line| Said { indent: 4, ..Said::below(line) };
+            [Said::below(name)].into_iter().chain(lines.into_iter().map(further)).collect()
+        }
+    }
 }
 
 fn cancelled(cause: CancelCause) -> Line {

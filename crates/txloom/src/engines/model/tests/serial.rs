@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use txloom_core::engine::{Engine, SessionId, State};
 use txloom_core::outcome::{Outcome, StatementResult, TxStatus};
-use txloom_core::planted::{ALL, PlantedBug};
+use txloom_core::planted::{ALL, Place, PlantedBug};
 
 use super::super::session::Shared;
 use super::{ModelEngine, RC, SER, SI};
@@ -21,7 +21,7 @@ const SESSIONS: usize = 3;
 const SETUP: &[&str] = &[
     "CREATE TABLE t (id INT PRIMARY KEY, v INT, u INT UNIQUE)",
     "CREATE TABLE h (v INT)",
-    "CREATE TABLE c (id INTEGER PRIMARY KEY, t INT REFERENCES t ON DELETE CASCADE)",
+    "CREATE TABLE c (id INTEGER PRIMARY KEY, t INT REFERENCES t ON DELETE CASCADE ON UPDATE CASCADE)",
     "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2), (3, 30, NULL)",
     "INSERT INTO h VALUES (1), (2), (3)",
     "INSERT INTO c VALUES (1, 1), (2, 2)",
@@ -44,7 +44,7 @@ impl Random {
 
     fn statement(&mut self) -> String {
         let (id, k) = (self.below(4) + 1, self.below(5));
-        match self.below(18) {
+        match self.below(23) {
             0 | 1 => format!("UPDATE t SET v = v + {k} WHERE id = {id}"),
             2 => format!("UPDATE t SET v = (SELECT sum(v) FROM t WHERE id <> {id}) WHERE id = {id}"),
             3 => format!("UPDATE t SET u = {k} WHERE id = {id}"),
@@ -60,7 +60,12 @@ impl Random {
             13 => format!("INSERT INTO c VALUES ({}, {id})", k + 1),
             14 => "SELECT id, t FROM c ORDER BY id".to_string(),
             15 => format!("SELECT v FROM t WHERE id = {id} FOR UPDATE"),
-            16 => "SAVEPOINT s".to_string(),
+            16 => format!("SELECT v FROM t WHERE id > {id} FOR SHARE"),
+            17 => "SAVEPOINT s".to_string(),
+            18 => format!("UPDATE t SET id = {} WHERE id = {id}", k + 3),
+            19 => format!("INSERT INTO t VALUES ({}, {k}, NULL), ({id}, {k}, NULL)", k + 1),
+            20 => format!("UPDATE t SET v = v + {k}"),
+            21 => format!("UPDATE h SET v = v + {k}"),
             _ => "ROLLBACK TO s".to_string(),
         }
     }
@@ -69,7 +74,7 @@ impl Random {
     fn transaction(&mut self) -> Vec<String> {
         let mut statements = vec!["BEGIN".to_string()];
         statements.extend((0..=self.below(4)).map(|_| self.statement()));
-        statements.push(if self.below(8) == 0 { "ROLLBACK" } else { "COMMIT" }.to_string());
+        statements.push(if self.below(5) == 0 { "ROLLBACK" } else { "COMMIT" }.to_string());
         statements
     }
 }
@@ -193,7 +198,7 @@ fn first_difference<'a>(
     steps: impl IntoIterator<Item = &'a (String, Outcome)>,
 ) -> Option<String> {
     steps.into_iter().find_map(|(sql, outcome)| {
-        let again = ask(connection, sql.trim_end_matches(" FOR UPDATE")).unwrap();
+        let again = ask(connection, sql.trim_end_matches(" FOR UPDATE").trim_end_matches(" FOR SHARE")).unwrap();
         let observed = outcome.error.clone().map_or_else(|| Ok(outcome.results[0].clone()), Err);
         (again != observed).then(|| format!("{sql}: observed {observed:?}, but alone {again:?}"))
     })
@@ -239,12 +244,32 @@ fn snapshot_isolation_answers_from_the_snapshot() {
     }
 }
 
+fn bugs_of_the_model() -> impl Iterator<Item = &'static PlantedBug> {
+    ALL.iter().filter(|bug| bug.place == Place::Model)
+}
+
+/// At serializable, even without the healthy model to compare with.
 #[test]
-fn every_planted_bug_makes_a_difference() {
-    for name in ["dirty-read", "lost-update", "write-skew"] {
-        let bug = ALL.iter().find(|bug| bug.name == name).unwrap();
-        let found = (1..=400).any(|seed| difference_from_serial(&mut run(&[bug], SER, seed)).is_some());
-        assert!(found, "{name}");
+fn every_planted_bug_differs_from_a_serial_execution() {
+    for bug in bugs_of_the_model() {
+        let found = (1..=400).find(|seed| difference_from_serial(&mut run(&[bug], SER, *seed)).is_some());
+        assert!(found.is_some(), "{}", bug.name);
+    }
+}
+
+/// Step by step: a bug shows at the levels that it names, and only there.
+#[test]
+fn every_planted_bug_differs_from_the_healthy_model_at_its_levels() {
+    for level in [RC, SI, SER] {
+        for bug in bugs_of_the_model() {
+            let differs = |seed: &u64| {
+                let (healthy, wrong) = (run(&[], level, *seed), run(&[bug], level, *seed));
+                wrong.log != healthy.log || wrong.end != healthy.end
+            };
+            let shows = bug.levels.contains(&level);
+            let found = (1..=if shows { 400 } else { 40 }).find(differs);
+            assert_eq!(found.is_some(), shows, "{} at {level}: {found:?}", bug.name);
+        }
     }
 }
 
