@@ -184,7 +184,12 @@ fn moments_occur_in_order_with_anything_between() {
     assert!(!occurs("'a UPDATE t', 'a SELECT t'", run, None), "the session");
     assert!(!occurs("'a UPDATE t', 'b SELECT u'", run, None), "the table");
     assert!(!occurs("'a UPDATE t', 'b UPDATE t'", run, None), "one step is not two");
-    assert!(occurs("'a WRITE'", run, None) && occurs("'a LOCK'", run, None) && !occurs("'a INSERT'", run, None));
+    for (verb, expect) in
+        [("WRITE", true), ("LOCK", true), ("READ", true), ("INSERT", false), ("SELECT FOR UPDATE", false)]
+    {
+        assert_eq!(occurs(&format!("'a {verb} t'"), run, None), expect, "{verb}");
+    }
+    assert!(occurs("'a STEP', 'a STEP t', 'b STEP t', 'a STEP'", run, None));
 }
 
 #[test]
