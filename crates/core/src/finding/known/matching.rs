@@ -196,7 +196,7 @@ impl<'s> Search<'s> {
         let (seen_here, seen_there) =
             (Compared { other, is_first }, Compared { other: step.outcome.as_ref(), is_first });
         binding.sessions[pattern.session.0] == Some(step.session)
-            && statement.verb.is_some_and(|verb| pattern.verb.covers(verb))
+            && pattern.verb.covers(statement.verb)
             && table.is_none_or(|table| statement.is_about(table))
             && (!pattern.key || statement.assigns_key)
             && (!pattern.selective || statement.is_selective)

@@ -6,8 +6,10 @@
 //!   session  = "a" | "b" | "c" | "d"          different letters stand for different sessions
 //!   statement= verb [ table ] [ "key" ] [ "where" ]
 //!   verb     = "BEGIN" | "SELECT" | "SELECT FOR SHARE" | "SELECT FOR UPDATE" | "INSERT" | "UPDATE" | "DELETE" | "COMMIT" | "ROLLBACK"
+//!            | "READ"                         any SELECT
 //!            | "WRITE"                        an INSERT, UPDATE or DELETE
-//!            | "LOCK"                         whatever locks rows: one of those, or a locking SELECT
+//!            | "LOCK"                         whatever locks rows that are there: an UPDATE, a DELETE, a locking SELECT
+//!            | "STEP"                         anything
 //!   table    = "t" | "u"                      different letters stand for different tables
 //!   "key"                                     an UPDATE that assigns a column of the primary key
 //!   "where"                                   a statement with a WHERE
@@ -74,8 +76,10 @@ pub(super) enum Verb {
     Delete,
     Commit,
     Rollback,
+    Read,
     Write,
     Lock,
+    Step,
 }
 
 impl Verb {
@@ -90,17 +94,21 @@ impl Verb {
         ("DELETE", Verb::Delete),
         ("COMMIT", Verb::Commit),
         ("ROLLBACK", Verb::Rollback),
+        ("READ", Verb::Read),
         ("WRITE", Verb::Write),
         ("LOCK", Verb::Lock),
+        ("STEP", Verb::Step),
     ];
 
-    /// Whether a statement of the sort `verb` is of this sort.
-    pub(super) fn covers(self, verb: Verb) -> bool {
-        use Verb::{Delete, Insert, Lock, SelectForShare, SelectForUpdate, Update, Write};
+    /// Whether a statement is of this sort; `None` is one that patterns have no word for.
+    pub(super) fn covers(self, verb: Option<Verb>) -> bool {
+        use Verb::{Delete, Insert, Lock, Read, Select, SelectForShare, SelectForUpdate, Step, Update, Write};
         match self {
-            Write => matches!(verb, Insert | Update | Delete),
-            Lock => matches!(verb, Insert | Update | Delete | SelectForShare | SelectForUpdate),
-            _ => self == verb,
+            Read => matches!(verb, Some(Select | SelectForShare | SelectForUpdate)),
+            Write => matches!(verb, Some(Insert | Update | Delete)),
+            Lock => matches!(verb, Some(Update | Delete | SelectForShare | SelectForUpdate)),
+            Step => true,
+            _ => verb == Some(self),
         }
     }
 }
