@@ -189,3 +189,6 @@ fn shared_levels(targets: &[EngineInfo], wanted: &[LevelName]) -> Result<Vec<Lev
         (wanted, _) => Ok(wanted.to_vec()),
     }
 }
+
+#[cfg(test)]
+mod tests;
