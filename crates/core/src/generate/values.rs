@@ -1,9 +1,9 @@
 //! Values of columns, new ones and as literals.
 //!
 //! Values come from small domains, so that transactions meet: ten whole numbers, a dozen texts, five days. A few lie at
-//! the edges of their type. All of them look the same wherever they are printed: numbers with decimals are quarters, which
-//! floats hold exactly; texts consist of small letters, which every collation compares alike (edges apart, which a column
-//! has only where all targets agree on them); dates and times are written as ISO 8601 says.
+//! the edges of their type. All of them look the same wherever they are printed: numbers with decimals are quarters,
+//! which floats hold exactly; texts consist of small letters, which every collation compares alike (edges apart, which a
+//! column has only where all targets agree on them); dates and times are written as ISO 8601 says.
 
 use super::features;
 use super::language::Language;
@@ -90,8 +90,8 @@ pub(super) fn folded(value: &Value) -> Value {
     }
 }
 
-/// A value of a kind as all targets write it. Texts that are generated contain no backslash, which MySQL would take for an
-/// escape.
+/// A value of a kind as all targets write it. Texts that are generated contain no backslash, which MySQL would take for
+/// an escape.
 pub fn literal(kind: Kind, value: &Value, language: &Language) -> String {
     match value {
         Value::Bytes(bytes) => {

@@ -1,5 +1,5 @@
-//! What the dialects' tables claim is true: every construct is tried on the engine itself, with the answer that its sense
-//! promises; and what an engine is said to lack, it lacks.
+//! What the dialects' tables claim is true: every construct is tried on the engine itself, with the answer that its
+//! sense promises; and what an engine is said to lack, it lacks.
 
 use txloom_core::case::SessionName;
 use txloom_core::dialect::{Construct, Spelling};
@@ -36,16 +36,19 @@ const TYPES: &[Trial] = &[
         &[("", "('2024-01-02')"), ("a text", "('2024-01-02')")]),
     (Construct::Date, "CREATE TABLE x (c {Date}); INSERT INTO x VALUES ('2024-1-2'); SELECT c FROM x",
         &[("", "('2024-01-02')"), ("a text", "('2024-1-2')")]),
-    (Construct::Time, "CREATE TABLE x (c {Time}); INSERT INTO x VALUES ('09:00:00'), ('10:00:00'); SELECT MIN(c) FROM x",
+    (Construct::Time, "CREATE TABLE x (c {Time}); INSERT INTO x VALUES ('09:00:00'), ('10:00:00'); \
+                       SELECT MIN(c) FROM x",
         &[("", "('09:00:00')"), ("a text", "('09:00:00')")]),
     (Construct::Time, "CREATE TABLE x (c {Time}); INSERT INTO x VALUES ('9:0:0'); SELECT c FROM x",
         &[("", "('09:00:00')"), ("a text", "('9:0:0')")]),
-    (Construct::Timestamp, "CREATE TABLE x (c {Timestamp}); INSERT INTO x VALUES ('2024-01-02 03:04:05'); SELECT c FROM x",
+    (Construct::Timestamp, "CREATE TABLE x (c {Timestamp}); INSERT INTO x VALUES ('2024-01-02 03:04:05'); \
+                            SELECT c FROM x",
         &[("", "('2024-01-02 03:04:05')"), ("a text", "('2024-01-02 03:04:05')")]),
     (Construct::Timestamp, "CREATE TABLE x (c {Timestamp}); INSERT INTO x VALUES ('2024-1-2 3:4:5'); SELECT c FROM x",
         &[("", "('2024-01-02 03:04:05')"), ("a text", "('2024-1-2 3:4:5')")]),
     (Construct::Blob, "CREATE TABLE x (c {Blob}); SELECT COUNT(*) FROM x", &[("", "(0)")]),
-    (Construct::BytesLiteral, "CREATE TABLE x (c {Blob}); INSERT INTO x VALUES ({BytesLiteral}00ff'), ({BytesLiteral}'); \
+    (Construct::BytesLiteral, "CREATE TABLE x (c {Blob}); \
+                               INSERT INTO x VALUES ({BytesLiteral}00ff'), ({BytesLiteral}'); \
                                SELECT c FROM x WHERE c = {BytesLiteral}00ff'",
         &[("", "(X'00ff')")]),
     (Construct::Boolean, "CREATE TABLE x (c {Boolean}); INSERT INTO x VALUES (TRUE); SELECT c FROM x WHERE c",
@@ -61,7 +64,8 @@ const TYPES: &[Trial] = &[
         &[("", "(NULL)")]),
     (Construct::Check, "CREATE TABLE x (c INT {Check} (c > 0)); INSERT INTO x VALUES (NULL); INSERT INTO x VALUES (-1)",
         &[("", "error check")]),
-    (Construct::ForeignKey, "CREATE TABLE x (c INT, {ForeignKey} (c) REFERENCES t (id)); INSERT INTO x VALUES (1), (NULL); \
+    (Construct::ForeignKey, "CREATE TABLE x (c INT, {ForeignKey} (c) REFERENCES t (id)); \
+                             INSERT INTO x VALUES (1), (NULL); \
                              INSERT INTO x VALUES (9)",
         &[("", "error foreign-key")]),
 ];
@@ -109,7 +113,8 @@ const EXPRESSIONS: &[Trial] = &[
         &[("", "('b', 'c', '')")]),
     (Construct::Trim, "SELECT {Trim}(' a ')", &[("", "('a')")]),
     (Construct::Abs, "SELECT {Abs}(-7), {Abs}(0.25)", &[("", "(7, 0.25)")]),
-    (Construct::Round, "CREATE TABLE x (c DOUBLE PRECISION); INSERT INTO x VALUES (2.5); SELECT {Round}(c), {Round}(7) FROM x",
+    (Construct::Round, "CREATE TABLE x (c DOUBLE PRECISION); INSERT INTO x VALUES (2.5); \
+                        SELECT {Round}(c), {Round}(7) FROM x",
         &[("halves of floats to the even number", "(2, 7)"), ("halves away from 0, also of floats", "(3, 7)")]),
     (Construct::Sign, "SELECT {Sign}(-7), {Sign}(0), {Sign}(0.25)", &[("", "(-1, 0, 1)")]),
     (Construct::Coalesce, "SELECT {Coalesce}(v, 0) FROM t WHERE id = 3", &[("", "(0)")]),

@@ -1,7 +1,7 @@
 //! What the constraints of a schema promise of every committed state, as questions whose answer must be empty.
 //!
-//! They are asked in the engine's own terms (two texts are equal if its collation says so), and in constructs that every
-//! engine has.
+//! They are asked in the engine's own terms (two texts are equal if its collation says so), and in constructs that
+//! every engine has.
 
 use super::print::names;
 use super::{ForeignKey, Schema, Table};

@@ -1,7 +1,7 @@
 //! CHECK constraints: a column compared with a constant.
 //!
-//! A condition is kept beside its SQL, so that rows and new values can be chosen that meet it. Texts are compared only by
-//! inequality, and as strictly as the strictest collation of any engine does.
+//! A condition is kept beside its SQL, so that rows and new values can be chosen that meet it. Texts are compared only
+//! by inequality, and only those differ that differ to every engine's collation.
 
 use super::Kind;
 use crate::generate::language::Language;
@@ -42,8 +42,8 @@ impl Operator {
 }
 
 impl Check {
-    /// A condition on a column of this name and kind that some ordinary value meets; `None` for kinds that are not worth
-    /// it.
+    /// A condition on a column of this name and kind that some ordinary value meets; `None` for kinds that are not
+    /// worth it.
     pub(super) fn make(
         name: &str,
         kind: Kind,

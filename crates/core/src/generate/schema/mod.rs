@@ -10,8 +10,8 @@
 //!                     make.rs       make.rs        make.rs      keys.rs            rows.rs
 //! ```
 //!
-//! An *attribute* has one or more columns, all of one type; keys and indexes are made of whole attributes. A table has its
-//! columns in the order above, and they are called `c0`, `c1`, ….
+//! An *attribute* has one or more columns, all of one type; keys and indexes are made of whole attributes. A table has
+//! its columns in the order above, and they are called `c0`, `c1`, ….
 //!
 //! Schemas are valid by construction: rows keep the unique keys, checks and foreign keys ([`rows`]), only types and
 //! constraints that all targets share are used. What the constraints promise of *every* committed state can be asked
