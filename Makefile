@@ -18,6 +18,7 @@ deps:
 
 # The long bars: resumable, ends with a dated table in docs/measurements/.
 soak: deps
+	cargo build --locked --release
 	cargo run --locked --release -p xtask -- soak
 
 # Ratios, measured in one run; ends with a dated table in docs/measurements/.
@@ -27,6 +28,7 @@ bench: deps
 # Coverage-guided fuzzing of the parsers; needs `cargo install cargo-fuzz`. RUSTC_BOOTSTRAP lets a stable compiler instrument.
 FUZZ_SECONDS ?= 600
 fuzz:
-	mkdir -p fuzz/corpus/case
+	mkdir -p fuzz/corpus/case fuzz/corpus/toml
 	RUSTC_BOOTSTRAP=1 cargo fuzz run case --sanitizer none \
 	    fuzz/corpus/case corpus/anomalies corpus/contract -- -max_total_time=$(FUZZ_SECONDS)
+	RUSTC_BOOTSTRAP=1 cargo fuzz run toml --sanitizer none fuzz/corpus/toml profiles -- -max_total_time=$(FUZZ_SECONDS)

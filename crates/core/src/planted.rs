@@ -50,6 +50,13 @@ pub const ALL: &[PlantedBug] = &[
         levels: EVERY_LEVEL,
     },
     PlantedBug {
+        name: "dangling-reference",
+        what: "COMMIT does not see that another transaction has deleted the row that a new row refers to",
+        source: "referential integrity broken by two transactions (Bailis et al., Feral Concurrency Control)",
+        place: Place::Model,
+        levels: &["read committed", "snapshot isolation"],
+    },
+    PlantedBug {
         name: "deadlock-victim",
         what: "after a deadlock or serialization failure, later statements are still undone by a ROLLBACK",
         source: "DT², Figure 1 (MDEV-27922)",

@@ -1,8 +1,8 @@
 //! TOML files that people write: values with their places, and everything that is wrong with a file at once.
 //!
-//! A file is read by hand, value by value, not by a derived deserializer: so every complaint can say what was found, what
-//! would be right, and where. A text that is no TOML ends at its first syntax error; one that is TOML is read to its end, and
-//! all its problems are told together.
+//! A file is read by hand, value by value, not by a derived deserializer: so every complaint can say what was found,
+//! what would be right, and where. A text that is no TOML ends at its first syntax error; one that is TOML is read to
+//! its end, and all its problems are told together.
 
 use std::fmt;
 use std::ops::Range;

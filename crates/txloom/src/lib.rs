@@ -9,6 +9,7 @@ pub mod contract;
 pub mod levels;
 pub mod matrix;
 pub mod report;
+pub mod hunt;
 pub mod exit;
 #[cfg(feature = "cli")]
 pub mod cli;

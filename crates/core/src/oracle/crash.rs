@@ -66,7 +66,7 @@ fn verdict(case: &Case, schedule: Option<&Schedule>, trace: Trace) -> Verdict {
     let violation = died(&trace).or_else(|| lost(&trace));
     match violation {
         Some(violation) => Verdict::Violated(vec![Finding::new(NAME, violation, scheduled(case, schedule), trace)]),
-        None => Verdict::Holds(format!("the server and {} connections survived", trace.sessions.len())),
+        None => Verdict::Holds("the server and its connections survived".to_string()),
     }
 }
 
@@ -118,4 +118,59 @@ fn shapes(trace: &Trace, id: Option<StepId>) -> Vec<String> {
 fn named(trace: &Trace, id: StepId) -> String {
     let step = trace.step(id);
     format!("step {} ({}: {})", id.0 + 1, trace.name(step.session), one_line(&step.sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Death;
+    use crate::oracle::toy::{Played, case};
+    use crate::trace::sample::sample;
+
+    fn judge(trace: Trace) -> Verdict {
+        Crash::default().judge(&Case::default(), &mut Played::new(vec![trace])).unwrap()
+    }
+
+    #[track_caller]
+    fn check(trace: Trace, kind: &str, sentence: &str) {
+        let Verdict::Violated(findings) = judge(trace) else { panic!("nothing was found") };
+        assert_eq!((findings[0].fingerprint.kind(), findings[0].sentence.as_str()), (kind, sentence));
+    }
+
+    #[test]
+    fn a_server_that_died_is_found_with_its_last_words() {
+        let mut trace = sample("a BEGIN > open; b SELECT 1 > idle; a UPDATE t > error connection-lost lost");
+        trace.death = Some(Death { how: "signal 11".to_string(), log: vec!["up".to_string(), "panic! ".to_string()] });
+        let sentence = "the server died (signal 11) at step 3 (a: UPDATE t); the last line of its log: panic!";
+        check(trace.clone(), "crash", sentence);
+        trace.steps[2].outcome = None;
+        check(trace, "crash", sentence);
+    }
+
+    #[test]
+    fn a_connection_may_be_lost_alone() {
+        check(
+            sample("a BEGIN > open; a UPDATE t > error connection-lost lost"),
+            "crash-connection",
+            "a lost its connection at step 2 (a: UPDATE t), and the server is still there: connection-lost",
+        );
+    }
+
+    #[test]
+    fn errors_of_other_kinds_are_survived() {
+        let verdict = judge(sample("a BEGIN > open; a UPDATE t > error deadlock idle"));
+        assert!(matches!(&verdict, Verdict::Holds(words) if words == "the server and its connections survived"));
+    }
+
+    #[test]
+    fn whoever_asks_for_it_gets_it() {
+        for text in ["a KILL 3", "a SELECT pg_terminate_backend(1)"] {
+            let mut runner = Played::new(vec![sample("a x > error connection-lost lost")]);
+            let verdict = Crash::default().judge(&case(text), &mut runner).unwrap();
+            assert!(matches!(verdict, Verdict::Unknown(_)), "{text}");
+            assert_eq!(runner.runs, [0], "nothing is run in vain");
+        }
+        let verdict = Crash::default().judge(&case("a SELECT 'KILL'"), &mut Played::new(vec![sample("a x > idle")]));
+        assert!(matches!(verdict, Ok(Verdict::Holds(_))));
+    }
 }

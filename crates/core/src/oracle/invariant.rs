@@ -126,3 +126,97 @@ fn kind(name: &str) -> String {
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
     [NAME].into_iter().chain(words).collect::<Vec<_>>().join("-")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Assert;
+    use crate::oracle::toy::{Played, case};
+    use crate::outcome::{DbError, ErrorClass, Outcome, TxStatus};
+    use crate::trace::StepId;
+    use crate::trace::sample::{sample, table};
+
+    fn asserting(when: AssertWhen) -> Case {
+        let mut case = case("a UPDATE t SET v = 1");
+        let sql = "SELECT id FROM t WHERE v < 0".to_string();
+        case.entries.push(Line::Assert(Assert { when, name: "No overdraft!".to_string(), sql }).into());
+        case
+    }
+
+    /// A check with what its query returned: rows, or `error`.
+    fn check_of(when: AssertWhen, after: Option<usize>, returned: &str) -> Check {
+        let mut outcome = Outcome::empty(TxStatus::Idle);
+        match returned {
+            "error" => {
+                let (code, message) = (String::new(), "no such table".to_string());
+                let class = ErrorClass::UnknownObject;
+                outcome.error = Some(DbError { class, code, native: None, message, detail: None });
+            }
+            rows => outcome.results.push(table(rows)),
+        }
+        Check { name: "No overdraft!".to_string(), when, after: after.map(StepId), outcome }
+    }
+
+    fn judge(when: AssertWhen, checks: Vec<Check>) -> Verdict {
+        let mut trace = sample("a UPDATE t SET v = 1 > idle; b COMMIT > idle");
+        (trace.checks, trace.final_state) = (checks, Some(crate::engine::State::default()));
+        Invariant::default().judge(&asserting(when), &mut Played::new(vec![trace])).unwrap()
+    }
+
+    #[track_caller]
+    fn check_found(when: AssertWhen, checks: Vec<Check>, sentence: &str) -> Finding {
+        let Verdict::Violated(mut findings) = judge(when, checks) else { panic!("nothing was found") };
+        assert_eq!(findings.len(), 1);
+        let finding = findings.remove(0);
+        assert_eq!((finding.fingerprint.kind(), finding.sentence.as_str()), ("invariant-no-overdraft", sentence));
+        finding
+    }
+
+    #[test]
+    fn the_rows_are_the_evidence() {
+        let each = |after, returned| check_of(AssertWhen::Each, Some(after), returned);
+        let finding = check_found(
+            AssertWhen::Each,
+            vec![each(0, "()"), each(1, "(7)(8)"), each(1, "(9)")],
+            "the assertion No overdraft! does not hold after step 2 (b: COMMIT): its query returns (7) (8)",
+        );
+        assert_eq!(
+            finding.explanation.lines(),
+            [
+                "Let:",
+                "  No overdraft! = no rows in SELECT id FROM t WHERE v < 0",
+                "Then:",
+                "  it held once before",
+                "However:",
+                "  after step 2 (b: COMMIT), these rows were there: (7) (8)",
+                "A contradiction.",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_moment_is_told() {
+        check_found(
+            AssertWhen::Start,
+            vec![check_of(AssertWhen::Start, None, "(1)")],
+            "the assertion No overdraft! does not hold after the setup, before any step: its query returns (1)",
+        );
+        check_found(
+            AssertWhen::End,
+            vec![check_of(AssertWhen::End, None, "(1)")],
+            "the assertion No overdraft! does not hold at the end: its query returns (1)",
+        );
+    }
+
+    #[test]
+    fn what_held_holds_and_what_cannot_be_asked_is_open() {
+        let end = |returned| check_of(AssertWhen::End, None, returned);
+        assert!(matches!(judge(AssertWhen::End, vec![end("()")]), Verdict::Holds(_)));
+        assert!(matches!(judge(AssertWhen::End, vec![end("error")]), Verdict::Unknown(_)));
+        assert!(matches!(judge(AssertWhen::End, vec![end("error"), end("(1)")]), Verdict::Violated(_)));
+        let mut runner = Played::new(vec![sample("a x > idle")]);
+        let verdict = Invariant::default().judge(&case("a x"), &mut runner).unwrap();
+        assert!(matches!(verdict, Verdict::Unknown(reason) if reason == "the case states no assertions"));
+        assert_eq!(runner.runs, [0], "nothing is run in vain");
+    }
+}

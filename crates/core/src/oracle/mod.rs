@@ -216,7 +216,7 @@ mod tests {
     fn several_targets_are_compared_and_one_is_judged_by_itself() {
         let engine = crate::trace::sample::engine();
         let names = |targets: &[EngineInfo]| usual(targets).iter().map(|oracle| oracle.name()).collect::<Vec<_>>();
-        assert_eq!(names(&[engine.clone()]), ["serial", "invariant", "crash"]);
+        assert_eq!(names(std::slice::from_ref(&engine)), ["serial", "invariant", "crash"]);
         assert_eq!(names(&[engine.clone(), engine]), ["diff"]);
     }
 }

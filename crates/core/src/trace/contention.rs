@@ -10,9 +10,9 @@
 //!   a  SELECT * FROM t     (1, 11) (2, 20)         a wrote the row with key 1
 //! ```
 //!
-//! Rows that are there before and not after, or after and not before, were written. If the setup declares a primary key,
-//! a row is known by it, under its old and its new key. Otherwise only its contents tell: two writes touched one row if
-//! one of them found what the other left, or both found the same.
+//! Rows that are there before and not after, or after and not before, were written. If the setup declares a primary
+//! key, a row is known by it, under its old and its new key. Otherwise only its contents tell: two writes touched one
+//! row if one of them found what the other left, or both found the same.
 //!
 //! # Limits
 //!

@@ -1,13 +1,13 @@
 //! What many traces have in common: figures by which a person sees whether a hunt does anything useful.
 //!
 //! A generator whose statements are refused, or whose transactions never meet, finds nothing, and looks just like one
-//! that has nothing to find. So every run is counted: how many of its statements the engine *accepted*, whether somebody
-//! waited, whether an engine had to defend its isolation level.
+//! that has nothing to find. So every run is counted: how many of its statements the engine *accepted*, whether
+//! somebody waited, whether an engine had to defend its isolation level.
 //!
 //! A statement is accepted if the engine understood it and began to execute it. That a row violates a constraint, that
 //! a transaction is chosen to break a deadlock, that a failed transaction refuses to go on: all these are answers about
-//! the data and about other transactions, and exactly what is looked for. A syntax error, a missing column or a value that
-//! does not fit its type are mistakes of who wrote the statement.
+//! the data and about other transactions, and exactly what is looked for. A syntax error, a missing column or a value
+//! that does not fit its type are mistakes of who wrote the statement.
 
 use std::collections::BTreeMap;
 

@@ -147,7 +147,7 @@ fn compares(oracle: &str) -> bool {
     oracle == oracle::diff::NAME
 }
 
-/// The targets of a command that takes no files; the default target if none is named.
+/// The targets of a command that takes no files; the default target if none is named. None may be named twice.
 pub fn targets<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Target>, Failure> {
     let targets = targets_to_compare(texts)?;
     let named_before = |(at, target): &(usize, &Target)| targets[..*at].iter().any(|one| one.name() == target.name());
@@ -204,20 +204,30 @@ pub fn level(text: &str) -> Result<LevelName, Failure> {
 }
 
 /// `500ms`, `10s`, `2m`.
-fn parse_duration(text: &str) -> Result<Duration, Failure> {
+pub fn parse_duration(text: &str) -> Result<Duration, Failure> {
+    duration(text, &["ms", "s", "m"])
+        .ok_or_else(|| Failure::bad_input(format!("`{text}` is not a time limit; write e.g. 500ms, 10s or 2m")))
+}
+
+/// `30s`, `5m`, `1h`: how long something may take as a whole.
+pub fn parse_span(text: &str) -> Result<Duration, Failure> {
+    duration(text, &["s", "m", "h"])
+        .ok_or_else(|| Failure::bad_input(format!("`{text}` is not a length of time; write e.g. 30s, 5m or 1h")))
+}
+
+/// A whole number of one of these units, more than 0.
+fn duration(text: &str, units: &[&str]) -> Option<Duration> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let scale = match unit {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        _ => None,
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
     };
-    let milliseconds = digits.parse::<u64>().ok().zip(scale).and_then(|(count, scale)| count.checked_mul(scale));
-    match milliseconds {
-        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
-        _ => Err(Failure::bad_input(format!("`{text}` is not a time limit; write e.g. 500ms, 10s or 2m"))),
-    }
+    let milliseconds = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(scale))?;
+    (milliseconds > 0 && units.contains(&unit)).then(|| Duration::from_millis(milliseconds))
 }
 
 #[cfg(test)]

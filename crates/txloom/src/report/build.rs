@@ -10,6 +10,7 @@ use txloom_core::finding::{Finding, labels};
 use txloom_core::oracle::diff;
 use txloom_core::outcome::{DbError, Outcome, StatementResult, TxStatus};
 use txloom_core::planted;
+use txloom_core::reduce::{Reduced, Size};
 use txloom_core::schedule::Policy;
 use txloom_core::sql::{StatementKind, one_line};
 use txloom_core::trace::compare;
@@ -21,7 +22,8 @@ use super::model::trace::{
     ResultReport, SessionReport, Status, StepReport, TableReport, TraceReport,
 };
 use super::model::{
-    CaseReport, ComparisonReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport, OtherRun,
+    CaseReport, ComparisonReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport,
+    OtherRun, ReducedCase, SizeReport,
 };
 
 /// A case before it ran: what its file says of it.
@@ -146,6 +148,27 @@ fn comparison_report(finding: &Finding) -> Option<ComparisonReport> {
         unlike_steps: shared.unlike.into_iter().map(number).collect(),
         tables: comparison.tables,
     })
+}
+
+/// A case that was made smaller.
+pub fn reduced_case(file: &str, reduced: &Reduced, finding: FindingReport) -> ReducedCase {
+    let size = |size: &Size| SizeReport {
+        sessions: size.sessions,
+        items: size.items,
+        statements: size.statements,
+        setup: size.setup,
+        rows: size.rows,
+        switches: size.switches,
+        characters: size.characters,
+    };
+    ReducedCase {
+        file: file.to_string(),
+        tests: reduced.tests,
+        complete: reduced.complete,
+        before: size(&reduced.before),
+        after: size(&reduced.after),
+        finding,
+    }
 }
 
 /// The version as numbers; what the server says, where it says no numbers.

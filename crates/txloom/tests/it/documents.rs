@@ -62,6 +62,8 @@ fn reference() {
         "docs/reference/formats.md",
         "docs/reference/targets.md",
         "docs/reference/planted-bugs.md",
+        "docs/reference/oracles.md",
+        "docs/reference/hunting.md",
     ] {
         check(file);
     }

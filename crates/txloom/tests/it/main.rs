@@ -7,8 +7,12 @@
 //! * `planted`: every planted bug shows in its case, and nothing does without it
 //! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
 //! * `matrix`: which oracle sees which planted bug, with pinned seeds
+//! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
+//! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `reduce`: cases made smaller, hand-written and imported ones
+//! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -16,6 +20,7 @@
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
+//! * `tables`: tables in the documents are what the registries say
 
 mod support;
 
@@ -26,8 +31,12 @@ mod bugs;
 mod planted;
 mod planted_anywhere;
 mod matrix;
+mod oracles;
+mod known;
 mod executor;
 mod commands;
+mod reduce;
+mod hunt;
 mod formats;
 mod bad_input;
 mod spellings;
@@ -35,3 +44,4 @@ mod generated_schemas;
 mod generated;
 mod killed;
 mod documents;
+mod tables;

@@ -6,7 +6,7 @@ use txloom_core::case::check::check;
 use txloom_core::level::LevelName;
 use txloom_core::planted::{self, Place, PlantedBug};
 
-use crate::support::{limited, root, run, runner};
+use crate::support::{check_document, limited, run, runner};
 
 /// The table of this document is written by this test, under `TXLOOM_UPDATE_GOLDEN=1`.
 const DOCUMENT: &str = "docs/reference/planted-bugs.md";
@@ -61,14 +61,9 @@ fn table() -> String {
 
 #[test]
 fn the_document_lists_every_bug() {
-    let path = root().join(DOCUMENT);
-    let text = std::fs::read_to_string(&path).unwrap();
-    let start = text.find("| name |").expect("the document has the table");
-    let end = start + text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
-    let expected = format!("{}{}{}", &text[..start], table(), &text[end..]);
-    if std::env::var_os("TXLOOM_UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &expected).unwrap();
-    } else {
-        assert_eq!(text, expected, "{DOCUMENT} differs; run with TXLOOM_UPDATE_GOLDEN=1 to accept");
-    }
+    check_document(DOCUMENT, |text| {
+        let start = text.find("| name |").expect("the document has the table");
+        let end = start + text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
+        format!("{}{}{}", &text[..start], table(), &text[end..])
+    });
 }

@@ -1,5 +1,5 @@
-//! The bugs that can be planted in any engine: the corpus shows each of them, at every level, and the healthy engine does
-//! what its files say.
+//! The bugs that can be planted in any engine: the corpus shows each of them, at every level, and the healthy engine
+//! does what its files say.
 
 use txloom::corpus;
 use txloom::execute::EngineRunner;

@@ -1,7 +1,7 @@
 //! Does the pattern of an entry occur in the runs of a finding?
 //!
-//! Which session `a` is and which table `t`, is tried out; there are few of both. Once that is fixed, every moment can be
-//! looked for by itself, and the earliest place is as good as any later one: what follows has only more room.
+//! Which session `a` is and which table `t`, is tried out; there are few of both. Once that is fixed, every moment can
+//! be looked for by itself, and the earliest place is as good as any later one: what follows has only more room.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use super::statement::{Statement, Tables};
 use crate::case::Guard;
 use crate::engine::{Holder, SessionId};
 use crate::finding::Finding;
+use crate::oracle::diff::Comparison;
 use crate::outcome::{Outcome, TxStatus};
 use crate::trace::transactions::{Transaction, transactions};
 use crate::trace::{StepId, StepRun, Trace, TraceEvent};
@@ -22,7 +23,10 @@ pub(super) fn matches(entry: &Entry, finding: &Finding) -> bool {
     }
     let tables = Tables::of(&finding.case);
     let runs: Vec<Run<'_>> = std::iter::once(&finding.trace).chain(&finding.others).map(Run::of).collect();
-    let occurs = |here, there| Search { entry, tables: &tables, here, there }.occurs();
+    let occurs = |here: &Run<'_>, there: Option<(&Guard, &Run<'_>)>| {
+        let first = there.and_then(|(_, there)| Comparison::of(&[here.trace, there.trace]).first?.step);
+        Search { entry, tables: &tables, here, there, first }.occurs()
+    };
     runs.iter().enumerate().any(|(position, here)| match &entry.against {
         None => occurs(here, None),
         Some(guard) => {
@@ -66,12 +70,12 @@ impl<'s> Run<'s> {
         told.is_empty() || told.into_iter().flatten().any(is_it)
     }
 
-    /// Whether a condition is true of a step; `other` is its outcome in the run that it is compared with.
-    fn is_true(&self, condition: Condition, id: StepId, other: Option<&Outcome>, binding: &Binding<'_>) -> bool {
+    /// Whether a condition is true of a step, given how it compares with the same step of the other run.
+    fn is_true(&self, condition: Condition, id: StepId, compared: Compared<'_>, binding: &Binding<'_>) -> bool {
         let step = self.trace.step(id);
         let outcome = step.outcome.as_ref();
         let status = outcome.map(|outcome| outcome.status);
-        let rows = || Some((row_count(outcome?)?, row_count(other?)?));
+        let rows = || Some((row_count(outcome?)?, row_count(compared.other?)?));
         match condition {
             Condition::Waits(None) => step.waited,
             Condition::Waits(Some(holder)) => step.waited && self.waits_for(id, binding.sessions[holder.0]),
@@ -84,8 +88,18 @@ impl<'s> Run<'s> {
             Condition::Committed => self.committed.contains(&id),
             Condition::Fewer => rows().is_some_and(|(here, there)| here < there),
             Condition::More => rows().is_some_and(|(here, there)| here > there),
+            Condition::First => compared.is_first,
         }
     }
+}
+
+/// How a step compares with the same step of the other run.
+#[derive(Clone, Copy)]
+struct Compared<'s> {
+    /// Its outcome there.
+    other: Option<&'s Outcome>,
+    /// Whether the runs differ here first, or only in the data that they leave.
+    is_first: bool,
 }
 
 /// How many rows a statement changed or returned.
@@ -99,6 +113,8 @@ struct Search<'s> {
     tables: &'s Tables,
     here: &'s Run<'s>,
     there: Option<(&'s Guard, &'s Run<'s>)>,
+    /// Where the two differ first, as the differential oracle sees it.
+    first: Option<StepId>,
 }
 
 /// What the letters of a pattern stand for.
@@ -176,15 +192,19 @@ impl<'s> Search<'s> {
         let table = pattern.table.and_then(|letter| binding.tables[letter.0]);
         let there = self.there.and_then(|(_, run)| Some((run, run.counterpart(step)?)));
         let other = there.and_then(|(run, id)| run.trace.step(id).outcome.as_ref());
+        let is_first = self.first.is_none_or(|first| first == id);
+        let (seen_here, seen_there) =
+            (Compared { other, is_first }, Compared { other: step.outcome.as_ref(), is_first });
         binding.sessions[pattern.session.0] == Some(step.session)
             && statement.verb.is_some_and(|verb| pattern.verb.covers(verb))
             && table.is_none_or(|table| statement.is_about(table))
             && (!pattern.key || statement.assigns_key)
             && (!pattern.selective || statement.is_selective)
-            && pattern.here.iter().all(|condition| self.here.is_true(*condition, id, other, binding))
-            && pattern.there.iter().all(|condition| {
-                there.is_some_and(|(run, id)| run.is_true(*condition, id, step.outcome.as_ref(), binding))
-            })
+            && pattern.here.iter().all(|condition| self.here.is_true(*condition, id, seen_here, binding))
+            && pattern
+                .there
+                .iter()
+                .all(|condition| there.is_some_and(|(run, id)| run.is_true(*condition, id, seen_there, binding)))
     }
 }
 

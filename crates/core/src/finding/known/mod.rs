@@ -1,11 +1,11 @@
 //! Known behaviours: differences that everybody who hunts will find, and that somebody has written down already.
 //!
-//! A hunt between two systems finds the same few designs again and again: MariaDB from 11.6.2 on refuses what older versions let
-//! through, InnoDB misses a row whose key moved while it waited. Such findings are counted apart, by the public id under
-//! which the behaviour is known, so that what is *new* can be seen.
+//! A hunt between two systems finds the same few designs again and again: MariaDB from 11.6.2 on refuses what older
+//! versions let through, InnoDB misses a row whose key moved while it waited. Such findings are counted apart, by the
+//! public id under which the behaviour is known, so that what is *new* can be seen.
 //!
-//! What a hunt finds has other tables, other values, other bystanders every time. So an entry is not a case but a *pattern over
-//! the runs* of a finding:
+//! What a hunt finds has other tables, other values, other bystanders every time. So an entry is not a case but a
+//! *pattern over the runs* of a finding:
 //!
 //! ```toml
 //! [[known]]
@@ -15,29 +15,29 @@
 //! oracle = "diff"
 //! differs = ["count"]
 //! on = "mariadb read committed, mysql read committed"
-//! against = "postgres read committed"
-//! trace = ["a UPDATE t key", "b DELETE t waits for a, fewer", "a COMMIT"]
+//! against = "postgres"
+//! trace = ["a UPDATE t key committed", "b DELETE t waits for a, fewer, first"]
 //! ```
 //!
-//! It matches a finding of the oracle `diff` about a count if one of its runs is *on* the one and another *against* the other,
-//! and if in the run *on* the first there are, in this order and with anything in between:
+//! It matches a finding of the oracle `diff` about a count if one of its runs is *on* the one and another *against*
+//! the other, and if in the run *on* the first there are, in this order and with anything in between:
 //!
 //! ```text
 //!   a                        b
-//!   UPDATE x SET k = 2                                 k is in the primary key of x; so t stands for x
-//!                            DELETE FROM x             … waits for a, and hits fewer rows than in the other run
-//!   COMMIT
+//!   UPDATE x SET k = 2                                 k is in the primary key of x, for which t stands; a commits
+//!                            DELETE FROM x             waits for a, and hits fewer rows than in the other run;
+//!                                                      the runs went the same way so far
 //! ```
 //!
-//! 1. [`pattern`]: the language of `trace`; [`read`](mod@read): the file.
-//! 2. [`statement`]: what a step is and which tables it touches, told from its tokens alone, in every dialect.
-//! 3. [`matching`]: does the pattern occur?
+//! 1. `pattern`: the language of `trace`; `read`: the file.
+//! 2. `statement`: what a step is and which tables it touches, told from its tokens alone, in every dialect.
+//! 3. `matching`: does the pattern occur?
 //!
 //! # Limits
 //!
-//! A pattern that occurs in a run need not be why the runs differ. Patterns therefore say what is different at which step
-//! (`fewer`, `ok / waits`), and only reduced findings should be asked about: they hold little else. An entry without a test of
-//! what it must *not* match is not accepted: see `corpus/known`.
+//! A pattern that occurs in a run need not be why the runs differ. Patterns therefore say what is different at which
+//! step (`fewer`, `ok / waits`), and only reduced findings should be asked about: they hold little else. An entry
+//! without a test of what it must *not* match is not accepted: see `corpus/known`.
 
 mod pattern;
 mod statement;

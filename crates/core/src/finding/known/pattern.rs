@@ -15,7 +15,8 @@
 //!            | "ok" | "error" | "error " class
 //!            | "open" | "idle"                the transaction's status after the step, as the server tells it
 //!            | "committed"                    the transaction that it belongs to has committed
-//!            | "fewer" | "more"               rows, changed or returned, than in the run that it is compared with
+//!            | "fewer" | "more"               rows, changed or returned, than in the other run
+//!            | "first"                        this is where the runs differ first (if not only in the data that they leave)
 //! ```
 //!
 //! What stands behind the `/` is true of the same step in the other run.
@@ -125,10 +126,19 @@ pub(super) enum Condition {
     Fewer,
     /// It changed or returned more rows than in the other run.
     More,
+    /// It is the step at which the runs differ first, or they differ only in the data that they leave.
+    First,
+}
+
+impl Condition {
+    /// Whether it is about both runs.
+    fn compares(self) -> bool {
+        matches!(self, Condition::Fewer | Condition::More | Condition::First)
+    }
 }
 
 /// The words that begin a condition, for messages.
-const CONDITIONS: &[&str] = &["waits", "at once", "ok", "error", "open", "idle", "committed", "fewer", "more"];
+const CONDITIONS: &[&str] = &["waits", "at once", "ok", "error", "open", "idle", "committed", "fewer", "more", "first"];
 
 impl Moment {
     /// Reads a moment; the error says what is wrong with it.
@@ -145,8 +155,8 @@ impl Moment {
         let (here, there) = outcomes.split_once('/').map_or((outcomes, None), |(here, there)| (here, Some(there)));
         step.here = if here.trim().is_empty() { Vec::new() } else { conditions(here)? };
         step.there = there.map_or(Ok(Vec::new()), conditions)?;
-        if step.there.iter().any(|condition| matches!(condition, Condition::Fewer | Condition::More)) {
-            return Err("fewer and more are said of the run itself, not behind the /".to_string());
+        if step.there.iter().any(|condition| condition.compares()) {
+            return Err("fewer, more and first are said before the /".to_string());
         }
         Ok(Moment::Step(step))
     }
@@ -155,9 +165,7 @@ impl Moment {
     pub(super) fn compares(&self) -> bool {
         match self {
             Moment::Resumes(_) => false,
-            Moment::Step(step) => {
-                !step.there.is_empty() || step.here.iter().any(|it| matches!(it, Condition::Fewer | Condition::More))
-            }
+            Moment::Step(step) => !step.there.is_empty() || step.here.iter().any(|condition| condition.compares()),
         }
     }
 
@@ -245,6 +253,7 @@ fn condition(text: &str) -> Result<Condition, String> {
         ("committed", "") => Ok(Condition::Committed),
         ("fewer", "") => Ok(Condition::Fewer),
         ("more", "") => Ok(Condition::More),
+        ("first", "") => Ok(Condition::First),
         _ => {
             let hint = suggest::hint(text, CONDITIONS.iter().copied());
             Err(format!("unknown outcome `{text}`{hint} (outcomes: {})", CONDITIONS.join(", ")))

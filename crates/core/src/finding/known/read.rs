@@ -5,11 +5,10 @@ use toml::de::DeTable;
 use super::pattern::Moment;
 use super::{Entry, KnownError};
 use crate::case::Guard;
+use crate::oracle;
 use crate::suggest;
 use crate::toml_text::{Reader, Value, entries, found};
 
-/// The oracles that findings come from.
-const ORACLES: &[&str] = &["diff", "serial", "invariant", "crash"];
 /// What an entry says.
 const KEYS: &[&str] = &["id", "what", "source", "oracle", "differs", "on", "against", "trace"];
 
@@ -88,10 +87,10 @@ impl<'t, 'i> Fields<'_, 't, 'i> {
 
     fn oracle(&mut self) -> Option<String> {
         let name = self.text("oracle", "the oracle that finds it")?;
-        if !ORACLES.contains(&name.as_str()) {
+        if !oracle::NAMES.contains(&name.as_str()) {
             let place = self.table.get("oracle").map_or(self.whole.span(), Value::span);
-            let hint = suggest::hint(&name, ORACLES.iter().copied());
-            self.reader.complain(place, format!("unknown oracle {name}{hint} (oracles: {})", ORACLES.join(", ")));
+            let hint = suggest::hint(&name, oracle::NAMES.iter().copied());
+            self.reader.complain(place, format!("unknown oracle {name}{hint} (oracles: {})", oracle::NAMES.join(", ")));
         }
         Some(name)
     }

@@ -105,8 +105,8 @@ fn assigned(tokens: &[Token<'_>]) -> Vec<String> {
     parts(&tokens[set + 1..], ends).into_iter().filter_map(column).collect()
 }
 
-/// Splits at the commas that stand in no parentheses, up to the first token there that `ends` it all, or to the parenthesis
-/// that closes more than was opened.
+/// Splits at the commas that stand in no parentheses, up to the first token there that `ends` it all, or to the
+/// parenthesis that closes more than was opened.
 fn parts<'t, 's>(tokens: &'t [Token<'s>], ends: impl Fn(&Token<'s>) -> bool) -> Vec<&'t [Token<'s>]> {
     let mut parts = Vec::new();
     let (mut depth, mut start, mut end) = (0i32, 0, tokens.len());
@@ -135,7 +135,8 @@ fn created(sql: &str) -> Option<(String, Vec<String>)> {
     Some((table, elements.into_iter().flat_map(key_columns).collect()))
 }
 
-/// The columns that one element of a table's definition puts into the primary key: `c INT PRIMARY KEY`, `PRIMARY KEY (a, b)`.
+/// The columns that one element of a table's definition puts into the primary key: `c INT PRIMARY KEY`, `PRIMARY KEY
+/// (a, b)`.
 fn key_columns(element: &[Token<'_>]) -> Vec<String> {
     let Some(primary) = element.windows(2).position(|pair| pair[0].is_word("PRIMARY") && pair[1].is_word("KEY")) else {
         return Vec::new();

@@ -52,10 +52,11 @@ fn usage(feature: &Feature) -> String {
 
 fn distributed(reader: &mut Reader<'_>, feature: &Feature, table: &DeTable<'_>, whole: &Value<'_>) -> Option<Choice> {
     let known = parts(feature.domain);
-    for (key, _) in entries(table).iter().filter(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
-        let hint = suggest::hint(key.get_ref(), known.iter().copied());
-        let message =
-            format!("{} cannot be given by {}{hint} (expected {})", feature.name, key.get_ref(), usage(feature));
+    let strange = entries(table).into_iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref()));
+    if let Some((key, _)) = strange {
+        let name = key.get_ref();
+        let hint = suggest::hint(name, known.iter().copied());
+        let message = format!("{} cannot be given by {name}{hint} (expected {})", feature.name, usage(feature));
         reader.complain(key.span(), message);
         return None;
     }

@@ -17,13 +17,13 @@
 //! ending = { weights = { commit = 5, rollback = 1 } }
 //! ```
 //!
-//! A section and a key are the name of a feature, `[schema]` and `tables` that of `schema.tables`. Which there are, with their
-//! bounds, [`FEATURES`](super::features::FEATURES) says; a profile that names anything else is refused, since a feature that is
-//! misspelt would silently stay as usual. All problems of a file are told at once, each with its line and, where one
-//! is near, the name that was probably meant.
+//! A section and a key are the name of a feature, `[schema]` and `tables` that of `schema.tables`. Which there are,
+//! with their bounds, [`FEATURES`](super::features::FEATURES) says; a profile that names anything else is refused,
+//! since a feature that is misspelt would silently stay as usual. All problems of a file are told at once, each with
+//! its line and, where one is near, the name that was probably meant.
 //!
-//! [`read`] makes a model of a file and [`print`] a file of a model. What is printed names *every* feature: it stays the same
-//! test space even if the defaults change one day.
+//! [`read()`] makes a model of a file and [`print()`] a file of a model. What is printed names *every* feature: it stays
+//! the same test space even if the defaults change one day.
 //!
 //! # Limits
 //!

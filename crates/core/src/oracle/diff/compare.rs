@@ -33,6 +33,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: &'static [Kind] = &[
+        Kind::Death,
+        Kind::Steps,
+        Kind::Deadlock,
+        Kind::Waiting,
+        Kind::Error,
+        Kind::Warning,
+        Kind::Rows,
+        Kind::Count,
+        Kind::State,
+    ];
+
     /// What fingerprints begin with.
     pub fn name(self) -> &'static str {
         match self {
@@ -182,13 +195,17 @@ fn round_difference(
     left_round: &Round,
     right_round: &Round,
 ) -> Option<(Kind, Option<StepId>)> {
-    course_difference(left, right, left_round, right_round).or_else(|| {
-        let unlike = |id: &StepId| Some((answer_difference(left, right, *id)?, Some(*id)));
-        left_round.completed.iter().find_map(unlike)
-    })
+    // A deadlock explains who waits and who fails, so it comes first; but only if the round began alike.
+    let course = course_difference(left, right, left_round, right_round);
+    match course {
+        Some((Kind::Steps, _)) => course,
+        _ if victims(left, left_round) != victims(right, right_round) => Some((Kind::Deadlock, left_round.step())),
+        Some(_) => course,
+        None => left_round.completed.iter().find_map(|id| Some((answer_difference(left, right, *id)?, Some(*id)))),
+    }
 }
 
-/// Whether something else was sent, or other steps waited, went on or were victims.
+/// Whether something else was sent, or other steps waited or went on.
 fn course_difference(
     left: &Trace,
     right: &Trace,
@@ -198,9 +215,6 @@ fn course_difference(
     let sent = |trace: &Trace, round: &Round| round.step().map(|id| trace.step(id).sql.clone());
     if left_round.cause != right_round.cause || sent(left, left_round) != sent(right, right_round) {
         return Some((Kind::Steps, left_round.step().or(right_round.step())));
-    }
-    if victims(left, left_round) != victims(right, right_round) {
-        return Some((Kind::Deadlock, left_round.step()));
     }
     let set = |steps: &[StepId]| steps.iter().copied().collect::<BTreeSet<StepId>>();
     let completed = (set(&left_round.completed), set(&right_round.completed));

@@ -216,8 +216,7 @@ fn promises(traces: &[&Trace], comparison: &Comparison) -> Option<String> {
     };
     let (by_one, by_two) = (extra(one, two), extra(two, one));
     let clause = |allowed: &[String], lax: &str, level: &LevelName, strict: &str| {
-        (!allowed.is_empty())
-            .then(|| format!("{level} of {lax} lets happen {}, that of {strict} does not", and(allowed)))
+        (!allowed.is_empty()).then(|| format!("{level} of {lax} allows {}, that of {strict} does not", and(allowed)))
     };
     let clauses: Vec<String> =
         [clause(&by_one, &one_label, level, &two_label), clause(&by_two, &two_label, two_level, &one_label)]

@@ -122,6 +122,7 @@ fn shared(comparison: &Comparison) -> Vec<String> {
         None => Some("all steps went the same way on all of them".to_string()),
         Some(StepId(0)) => None,
         Some(StepId(1)) => Some("step 1 went the same way on all of them".to_string()),
+        Some(StepId(2)) => Some("steps 1 and 2 went the same way on all of them".to_string()),
         Some(StepId(cause)) => Some(format!("steps 1 to {cause} went the same way on all of them")),
     };
     before.into_iter().chain(same_data()).collect()

@@ -21,7 +21,7 @@ pub(super) fn of_run(trace: &Trace) -> Option<String> {
     let weak = promises.into_iter().find(|promise| !promise.is_serializable())?;
     let allowed: Vec<&str> = anomaly::ALL.iter().filter(|one| !weak.prevents(one)).map(|one| one.name).collect();
     Some(format!(
-        "{} of {} does not promise that there is such an order: it lets happen {}",
+        "{} of {} does not promise that there is such an order: it allows {}",
         weak.level,
         trace.engine.target,
         allowed.join(", ")

@@ -45,7 +45,7 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
 }
 
 /// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
-fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
+pub(crate) fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
     for target in settings.targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
         let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
                        on that server is touched";

@@ -151,7 +151,7 @@ impl World {
         let current = transaction(&mut self.sessions, who);
         let written = current.written.clone();
         if let Some(row) = current.changes(&self.store)?.first_row()
-            && let Ok(version) = self.store.install(&row)?
+            && let Ok(version) = self.store.install(&row, &self.rules)?
         {
             self.locks.note_changed(written, version);
         }

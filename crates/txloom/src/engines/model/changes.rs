@@ -94,6 +94,17 @@ impl Changes {
         Ok(changes)
     }
 
+    /// Whether anything became of the touched rows.
+    pub(super) fn any_between(base: &Database, own: &Database, touched: &Touched) -> rusqlite::Result<bool> {
+        for (name, identity) in touched {
+            let table = known(&base.schema, name)?;
+            if exists(&base.connection, table, identity)? || exists(&own.connection, table, identity)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What became of all rows between two versions with one schema: what was done to rows of the earlier one, and rows
     /// that are new. Rows that are as they were count as changed.
     pub(super) fn between_versions(earlier: &Database, later: &Database) -> rusqlite::Result<(Changes, Changes)> {
@@ -140,6 +151,7 @@ impl Changes {
     ///
     /// Neither triggers nor foreign keys take part: what they had to do, they did when the changes were first made.
     pub(super) fn apply(&self, database: &Database) -> rusqlite::Result<Touched> {
+        database.will_differ();
         let connection = &database.connection;
         let enforce = |on: bool| -> rusqlite::Result<()> {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, on)?;

@@ -22,6 +22,8 @@ pub(super) struct Rules {
     pub(super) first_updater_wins: bool,
     /// At serializable, a transaction commits only if it would have had the same answers, run alone and now.
     pub(super) validate_at_commit: bool,
+    /// COMMIT finds the references that transactions break together. (At serializable, executing again finds them first.)
+    pub(super) references_hold: bool,
     /// COMMIT installs all changes.
     pub(super) commit_is_complete: bool,
     /// ROLLBACK undoes all changes.
@@ -45,6 +47,7 @@ impl Default for Rules {
             reads_own_changes: true,
             first_updater_wins: true,
             validate_at_commit: true,
+            references_hold: true,
             commit_is_complete: true,
             rollback_is_complete: true,
             statement_is_atomic: true,
@@ -61,6 +64,7 @@ type Breaks = (&'static str, fn(&mut Rules));
 /// The planted bugs that the model has. What they do stands in [`txloom_core::planted::ALL`].
 const BUGS: &[Breaks] = &[
     ("aborted-predicate", |rules| rules.aborted_is_forgotten = false),
+    ("dangling-reference", |rules| rules.references_hold = false),
     ("deadlock-victim", |rules| rules.conflict_ends_transaction = false),
     ("dirty-read", |rules| rules.read_committed_only = false),
     ("key-update", |rules| rules.waiter_follows_keys = false),
@@ -110,7 +114,7 @@ mod tests {
             PlantedBug { name: "missing-error", what: "", source: "", place: Place::AnyEngine, levels: &[] };
         let message = Rules::with_bugs("model+missing-error", &[&BUG]).unwrap_err().to_string();
         let expect = "model+missing-error: this target does not have the planted bug `missing-error` \
-                      (it has: aborted-predicate, deadlock-victim, ";
+                      (it has: aborted-predicate, dangling-reference, ";
         assert!(message.starts_with(expect), "{message}");
     }
 }

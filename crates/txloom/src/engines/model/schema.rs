@@ -14,6 +14,8 @@ pub(super) struct Schema {
     pub(super) tables: Vec<Table>,
     /// Whether any table refers to another one.
     pub(super) has_foreign_keys: bool,
+    /// Whether a table has `AUTOINCREMENT`.
+    pub(super) has_sequences: bool,
     /// Whether the user has triggers.
     pub(super) has_triggers: bool,
 }
@@ -82,6 +84,7 @@ impl Schema {
         }
         let exists = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, bool>(0));
         schema.has_triggers = exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger')")?;
+        schema.has_sequences = exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')")?;
         schema.has_foreign_keys = exists(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) WHERE t.type = 'table')",
         )?;

@@ -185,6 +185,13 @@ impl Transaction {
         }
     }
 
+    /// Takes its private copy away, if its changes amount to anything.
+    pub(super) fn take_changed(&mut self, store: &Store) -> rusqlite::Result<Option<Database>> {
+        let (Some(private), Some(base)) = (&self.private, self.base) else { return Ok(None) };
+        let changed = Changes::any_between(store.version(base), &private.database, &private.touched)?;
+        Ok(self.private.take_if(|_| changed).map(|private| private.database))
+    }
+
     /// Makes the private copy anew: the base with these changes.
     fn rebuild(&mut self, store: &mut Store, changes: &Changes) -> rusqlite::Result<()> {
         self.discard_private(store)?;

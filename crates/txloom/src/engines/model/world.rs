@@ -56,6 +56,12 @@ impl World {
         World { rules, tools, store, locks: LockTable::default(), sessions: BTreeMap::new() }
     }
 
+    /// Goes back to the moment after the setup, when all sessions have ended.
+    pub(super) fn rewind(&mut self) -> rusqlite::Result<()> {
+        self.locks = LockTable::default();
+        self.store.rewind()
+    }
+
     /// A session begins.
     pub(super) fn join(&mut self, who: SessionId, level: Level) {
         self.sessions.insert(who, SessionState { level, transaction: None, registers: Values::default() });

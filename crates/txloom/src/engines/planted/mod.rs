@@ -1,9 +1,9 @@
 //! Planted bugs for any engine: a wrapper that executes something else than it was asked, or answers something else.
 //!
-//! The bugs of `model` break rules of isolation. Many bugs of databases are of another kind: an UPDATE reaches a row too
-//! many, an aggregate is wrong, an error is not reported, the server dies. They need no access to the engine's inside.
-//! [`Planted`] stands between the executor and an engine, and each of its sessions passes every statement through the
-//! bugs that were asked for, in that order:
+//! The bugs of `model` break rules of isolation. Many bugs of databases are of another kind: an UPDATE reaches a row
+//! too many, an aggregate is wrong, an error is not reported, the server dies. They need no access to the engine's
+//! inside. [`Planted`] stands between the executor and an engine, and each of its sessions passes every statement
+//! through the bugs that were asked for, in that order:
 //!
 //! ```text
 //!   executor ──"UPDATE t SET v = 0 WHERE id = 1"──→ extra-row ──→ … ──→ session of the engine
@@ -11,27 +11,28 @@
 //!                                                       └─→ UPDATE t SET v = 0 WHERE (id = 1) OR (id = 7)
 //! ```
 //!
-//! A bug ([`Defect`]) is one function: it is given the statement and what lies below it, and returns an outcome. What it
-//! may look at is only what a session knows ([`View`]): the transaction so far, whether others have one open, the keys of
+//! A bug (`Defect`) is one function: it is given the statement and what lies below it, and returns an outcome. What it
+//! may look at is only what a session knows (`View`): the transaction so far, whether others have one open, the keys of
 //! the setup. So one case on one engine still gives one trace.
 //!
-//! * [`rows`]: `extra-row`, `missing-row`
-//! * [`aggregate`]: `wrong-aggregate`
-//! * [`errors`]: `missing-error`, `unexpected-error`
-//! * [`crash`]: `crash`
+//! * `rows`: *extra-row*, *missing-row*
+//! * `aggregate`: *wrong-aggregate*
+//! * `errors`: *missing-error*, *unexpected-error*
+//! * `crash`: *crash*
 //!
 //! # When they strike
 //!
 //! Inside transactions only, so that a statement on its own shows what would have been right. Those that change what is
-//! stored or refuse to store it (`extra-row`, `missing-row`, `unexpected-error`) strike only while another transaction is
-//! open, as the bugs of `model` do: then a serial execution is right, too.
+//! stored or refuse to store it (`extra-row`, `missing-row`, `unexpected-error`) strike only while another transaction
+//! is open, as the bugs of `model` do: then a serial execution is right, too.
 //!
 //! # Limits
 //!
 //! Only messages of a single statement are meddled with. A hidden query is executed in the session's transaction: on
 //! engines whose transactions take their snapshot by their first read (InnoDB at repeatable read) it may take it a
-//! statement earlier. A crash is played, not done: a private server would take a second to start again, and a server that
-//! is not ours must not be killed. All sessions are lost, what is open is rolled back, the next reset revives the target.
+//! statement earlier. A crash is played, not done: a private server would take a second to start again, and a server
+//! that is not ours must not be killed. All sessions are lost, what is open is rolled back, the next reset revives the
+//! target.
 
 mod aggregate;
 mod crash;
@@ -132,5 +133,6 @@ impl Engine for Planted {
     }
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;

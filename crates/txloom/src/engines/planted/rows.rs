@@ -1,7 +1,7 @@
 //! `extra-row` and `missing-row`: an UPDATE that is mistaken about one row.
 //!
-//! TxCheck's Figure 1: within a transaction, beside another one, a SELECT and an UPDATE with the same condition follow one
-//! another, and the UPDATE changes a row more than the SELECT has shown.
+//! TxCheck's Figure 1: within a transaction, beside another one, a SELECT and an UPDATE with the same condition follow
+//! one another, and the UPDATE changes a row more than the SELECT has shown.
 
 use txloom_core::engine::EngineError;
 use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};

@@ -9,18 +9,22 @@
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── judged    JudgedReport   → cases → findings
+//! ├── reduced   ReducedReport  → cases → finding
 //! ├── doctor    DoctorReport   → targets
-//! └── levels    LevelsReport   → targets → anomalies → levels
+//! ├── levels    LevelsReport   → targets → anomalies → levels
+//! └── hunt      HuntReport     → counts, findings → trace
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
 
 pub mod cell;
 pub mod finding;
+pub mod reduced;
 pub mod run;
 pub mod trace;
 pub mod doctor;
 pub mod levels;
+pub mod hunt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -29,6 +33,8 @@ pub use finding::{
     ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
     VerdictReport,
 };
+pub use hunt::HuntReport;
+pub use reduced::{ReducedCase, ReducedReport, SizeReport};
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -66,10 +72,14 @@ pub enum Body {
     Findings(FindingsReport),
     /// What an oracle says of cases.
     Judged(JudgedReport),
+    /// Cases that were made smaller.
+    Reduced(ReducedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
+    /// What a hunt came to.
+    Hunt(Box<hunt::HuntReport>),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -86,13 +86,30 @@ fn tell_parting<'a>(teller: &mut Teller<'a>, groups: &[Group<'a>]) -> Vec<usize>
         return own();
     }
     teller.tell(begin);
-    let mut ends = Vec::new();
-    for group in groups {
-        let round = group.trace.events.iter().skip(group.own + 1).take_while(|event| !is_cause(event));
+    let rounds: Vec<&[EventReport]> = groups.iter().map(round_after).collect();
+    let answered = answered_alike(groups, begin, &rounds);
+    answered.iter().for_each(|event| teller.tell(event));
+    for (group, round) in groups.iter().zip(&rounds) {
         teller.turn_to(group.trace, &and(&group.labels));
-        ends.push(group.own + 1 + round.map(|event| teller.tell(event)).count());
+        round.iter().filter(|event| Some(*event) != answered.as_ref()).for_each(|event| teller.tell(event));
     }
-    ends
+    groups.iter().zip(rounds).map(|(group, round)| group.own + 1 + round.len()).collect()
+}
+
+/// What came of the first thing that a group did alone.
+fn round_after<'a>(group: &Group<'a>) -> &'a [EventReport] {
+    let rest = group.trace.events.get(group.own + 1..).unwrap_or_default();
+    &rest[..rest.iter().position(is_cause).unwrap_or(rest.len())]
+}
+
+/// The completion of the step that a round began with, if all groups were answered alike: it need not be told by each.
+fn answered_alike(groups: &[Group<'_>], begin: &EventReport, rounds: &[&[EventReport]]) -> Option<EventReport> {
+    let EventReport::Submitted { step } = begin else { return None };
+    let completed = EventReport::Completed { step: *step };
+    let answers: Vec<Vec<Line>> =
+        groups.iter().map(|group| group.trace.step(*step).map(answer).unwrap_or_default()).collect();
+    let alike = answers.iter().all(|lines| *lines == answers[0]);
+    (alike && rounds.iter().all(|round| round.contains(&completed))).then_some(completed)
 }
 
 /// Whether an event is something that was done, and not something that came of it.
