@@ -43,7 +43,7 @@ pub(super) fn once(section: &str, name: &str, measure: impl FnOnce() -> Result<V
         return Ok(text.trim_end_matches('\n').split('\t').map(str::to_string).collect());
     }
     let cells = measure().with_context(|| format!("{section}: {name}"))?;
-    println!("{section}: {}", cells.join(" | "));
+    println!("{section} {name}: {}", cells.join(" | "));
     std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let unfinished = path.with_extension("new");
     std::fs::write(&unfinished, cells.join("\t") + "\n")?;

@@ -4,7 +4,7 @@
 //! statements that have nothing to do with it tell them apart. But a reduction takes hundreds of runs, and a bug that
 //! shows in every tenth case would be reduced for the whole of the hunt. So, for each kind of violation at each level:
 //!
-//! * as long as reductions bring something new, every violation is reduced;
+//! * the first nine are reduced, and as long as reductions bring something new, every violation is;
 //! * after [`REPEATS_MAX`] reductions in a row that ended at something already seen, or after [`FINDINGS_MAX`] findings,
 //!   only those violations are reduced whose number (the how-manieth of its kind and level it is) has one significant
 //!   digit: 10, 20, … 100, 200, … The others are taken for repetitions.
@@ -19,7 +19,7 @@ use txloom_core::finding::{Finding, Fingerprint};
 const REPEATS_MAX: u32 = 5;
 
 /// After so many findings of one kind at one level, there is no point in showing all of them.
-const FINDINGS_MAX: u32 = 8;
+const FINDINGS_MAX: u32 = 10;
 
 /// What was seen so far.
 #[derive(Default)]
@@ -105,7 +105,66 @@ fn has_one_significant_digit(number: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use txloom_core::case::Case;
+    use txloom_core::finding::{Explanation, Violation};
+
     use super::*;
+    use crate::report::fixtures::{Play, ok};
+
+    fn finding(shape: &str) -> Finding {
+        let violation = Violation {
+            sentence: String::new(),
+            explanation: Explanation::default(),
+            fingerprint: Fingerprint::new("test", &[shape.to_string()]),
+        };
+        Finding::new("test", violation, Case::default(), Play::new("a").done("a", "SELECT 1", ok()).end())
+    }
+
+    /// What becomes of violations, by the shapes of what they reduce to: reduced and new, reduced and seen, not reduced.
+    fn fates(shapes: impl Iterator<Item = String>) -> String {
+        let mut ledger = Ledger::default();
+        let mut fate = |shape: String| {
+            let finding = finding(&shape);
+            if !ledger.is_worth_reducing(&finding) {
+                '.'
+            } else if ledger.again(&finding.fingerprint).is_some() {
+                ledger.note_repeat(&finding);
+                'r'
+            } else {
+                ledger.note_new(&finding, None, Fingerprint::new("before", &[shape]));
+                'N'
+            }
+        };
+        shapes.map(&mut fate).collect()
+    }
+
+    #[test]
+    fn what_is_only_repeated_is_reduced_now_and_then() {
+        let same = std::iter::repeat_n("x".to_string(), 30);
+        assert_eq!(fates(same), "Nrrrrrrrrr.........r.........r");
+        let all_new = (0..30).map(|number| format!("x{number}"));
+        assert_eq!(fates(all_new), "NNNNNNNNNN.........N.........N");
+        let late = (0..32).map(|number| if number == 19 { "late".to_string() } else { "x".to_string() });
+        assert_eq!(
+            fates(late),
+            "Nrrrrrrrrr.........Nrrrrr....r..",
+            "something new makes every violation worth it again"
+        );
+    }
+
+    #[test]
+    fn repetitions_are_counted() {
+        let mut ledger = Ledger::default();
+        let new = finding("x");
+        assert_eq!(ledger.note_new(&new, None, Fingerprint::new("before", &[])), Entry::Found(0));
+        assert_eq!(ledger.again(&Fingerprint::new("before", &[])), Some(Entry::Found(0)));
+        assert_eq!(ledger.again(&new.fingerprint), Some(Entry::Found(0)));
+        assert_eq!(ledger.repeats(0), 2);
+        let known = finding("y");
+        let entry = ledger.note_new(&known, Some("id".to_string()), known.fingerprint.clone());
+        assert_eq!(entry, Entry::Known("id".to_string()));
+        assert_eq!(ledger.again(&known.fingerprint), Some(entry));
+    }
 
     #[test]
     fn round_numbers() {

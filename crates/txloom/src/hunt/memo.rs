@@ -81,3 +81,46 @@ impl Runner for Memo<'_> {
         results
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use txloom_core::case::parse;
+
+    use super::*;
+    use crate::report::fixtures::{Play, ok};
+
+    /// Counts what it is asked to run.
+    struct Counting(usize);
+
+    impl Runner for Counting {
+        fn targets(&self) -> Vec<EngineInfo> {
+            Vec::new()
+        }
+
+        fn run(&mut self, _: &RunRequest<'_>) -> Result<Trace, RunError> {
+            self.0 += 1;
+            Ok(Play::new("a").done("a", "SELECT 1", ok()).end())
+        }
+    }
+
+    #[test]
+    fn what_was_scheduled_is_run_once_on_each_target_and_everything_else_each_time() {
+        let (case, other) = (parse("/*a*/ SELECT 1;\n").unwrap(), parse("/*a*/ SELECT 2;\n").unwrap());
+        let request = |case, target, mode| RunRequest { case, target, policy: Policy::default(), mode };
+        let scheduled = || Mode::Scheduled(None);
+        let mut runner = Counting(0);
+        let mut memo = Memo::new(&mut runner, &case);
+        let both = [request(&case, 0, scheduled()), request(&case, 1, scheduled()), request(&case, 0, scheduled())];
+        assert_eq!(memo.run_all(&both).len(), 3);
+        memo.run(&both[0]).unwrap();
+        memo.run_all(&both);
+        assert_eq!(memo.traces().count(), 2);
+        for _ in 0..2 {
+            memo.run(&request(&case, 0, Mode::Serial(Vec::new()))).unwrap();
+            memo.run(&request(&other, 0, scheduled())).unwrap();
+        }
+        assert_eq!(memo.traces().count(), 2);
+        // The first time, nothing was remembered yet when all three were asked for.
+        assert_eq!(runner.0, 3 + 4);
+    }
+}

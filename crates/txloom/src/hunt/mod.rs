@@ -61,6 +61,7 @@ use std::time::{Duration, Instant};
 use txloom_core::engine::{Engine, EngineError, EngineInfo};
 use txloom_core::finding::known::Known;
 use txloom_core::generate::model::Model;
+use txloom_core::generate::profile;
 use txloom_core::generate::{Demands, Generator};
 use txloom_core::level::LevelName;
 use txloom_core::oracle::{self, Oracle};
@@ -75,6 +76,9 @@ use worker::{Message, Shared, Worker};
 
 /// How often a watcher is told of progress.
 const TICK: Duration = Duration::from_millis(200);
+
+/// The profile of a hunt that names none.
+pub const DEFAULT_PROFILE: &str = "dt2";
 
 /// How many tests a reduction may run, unless the caller says otherwise.
 pub const REDUCE_TESTS: usize = 400;
@@ -138,12 +142,12 @@ pub struct Hunt<'a> {
 }
 
 impl<'a> Hunt<'a> {
-    /// A hunt with default settings: one worker, seed 1, a minute.
+    /// A hunt with default settings: one worker, seed 1, a minute, the default profile.
     pub fn new(engines: OpenEngines<'a>) -> Hunt<'a> {
         Hunt {
             engines,
             oracles: &oracle::usual,
-            model: Model::usual("usual"),
+            model: profile::shipped(DEFAULT_PROFILE).expect("the default profile is shipped"),
             seed: 1,
             levels: Vec::new(),
             budget: Budget::time(Duration::from_secs(60)),

@@ -15,10 +15,7 @@ use super::super::args::{Format, HuntArgs};
 use super::super::failure::Failure;
 use super::super::settings;
 use crate::engines::{Place, Target};
-use crate::hunt::Budget;
-
-/// The profile of a hunt that names none.
-const DEFAULT_PROFILE: &str = "dt2";
+use crate::hunt::{Budget, DEFAULT_PROFILE};
 
 /// How long a hunt takes that is told neither a time nor a number of cases.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);

@@ -54,7 +54,7 @@ fn they_are_written_and_numbers_go_on() {
     assert_eq!(case::print::print(&read), text);
     let file = written.case.display().to_string();
     let replay = format!("txloom run {file} --on model model+lost-update --oracle diff --flag");
-    for part in [replay.as_str(), "profile usual, seed 1, group 1, case 1", "model+lost-update 0.1.0"] {
+    for part in [replay.as_str(), "profile dt2, seed 1, group 1, case 1", "model+lost-update 0.1.0"] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     let report = fs::read_to_string(written.case.with_extension("json")).unwrap();
