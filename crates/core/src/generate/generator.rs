@@ -61,8 +61,8 @@ pub enum GenerateError {
 }
 
 impl Generator {
-    /// A generator of cases that all targets understand. `levels` are those that cases may ask for; empty means all that
-    /// the targets share.
+    /// A generator of cases that all targets understand. `levels` are those that cases may ask for; empty means all
+    /// that the targets share.
     pub fn new(
         model: Model,
         targets: &[EngineInfo],

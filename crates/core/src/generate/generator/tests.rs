@@ -228,8 +228,8 @@ fn targets_must_have_a_level_in_common() {
     assert_eq!(refused(&["mariadb", "mysql"], &["repeatable read"]), Ok(()));
     assert_eq!(
         refused(&["sqlite", "postgres"], &[]).unwrap_err(),
-        "the targets have no isolation level in common (sqlite: serializable; postgres: read committed, repeatable read); \
-         choose other targets"
+        "the targets have no isolation level in common (sqlite: serializable; postgres: read committed, repeatable \
+         read); choose other targets"
     );
     assert_eq!(
         refused(&["postgres"], &["serializable"]).unwrap_err(),

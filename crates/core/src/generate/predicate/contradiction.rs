@@ -1,13 +1,13 @@
 //! Does a predicate contradict itself?
 //!
-//! `c = 1 AND c >= 2` selects nothing: a statement with it touches no row, takes no lock and collides with nobody. Random
-//! predicates are like that surprisingly often, and the opposite, `c < 3 OR c >= 2`, selects everything. Neither is worth
-//! running. DBStorm (§3) walks the tree of a predicate: first each child is checked for itself, then the root with all of
-//! its children together. A child that contradicts itself is dead weight even where the whole does not (`c = 1 OR (c = 2 AND
-//! c = 3)`), so any node will do.
+//! `c = 1 AND c >= 2` selects nothing: a statement with it touches no row, takes no lock and collides with nobody.
+//! Random predicates are like that surprisingly often, and the opposite, `c < 3 OR c >= 2`, selects everything.
+//! Neither is worth running. DBStorm (§3) walks the tree of a predicate: first each child is checked for itself, then
+//! the root with all of its children together. A child that contradicts itself is dead weight even where the whole
+//! does not (`c = 1 OR (c = 2 AND c = 3)`), so any node will do.
 //!
-//! **One node** is decided by cases. The constants that a column is compared with cut its values into finitely many cells,
-//! within which no comparison can tell two values apart:
+//! **One node** is decided by cases. The constants that a column is compared with cut its values into finitely many
+//! cells, within which no comparison can tell two values apart:
 //!
 //! ```text
 //!   c = 1 AND c >= 2        cells of c:   NULL   (…,1)   1   2   (2,…)        (no whole number lies between 1 and 2)
@@ -16,12 +16,14 @@
 //!                           AND             ?      f     f   f     f          never true: a contradiction
 //! ```
 //!
-//! With several columns all combinations of cells are tried. What is no comparison of a column with constants (functions,
-//! subqueries, two columns) is taken to be true, false or unknown as it likes, but the same wherever it appears again.
+//! With several columns all combinations of cells are tried. What is no comparison of a column with constants
+//! (functions, subqueries, two columns) is taken to be true, false or unknown as it likes, but the same wherever it
+//! appears again.
 //!
-//! So the answers *contradiction* and *tautology* are right, and for comparisons with constants *open* is right, too; a test
-//! compares with brute force. Limits: texts are ordered by code points here, but by collations in a database; a node with
-//! more than [`COMBINATIONS_MAX`] combinations is left open; that `c + 1 > 3` and `c < 1` exclude each other is not seen.
+//! So the answers *contradiction* and *tautology* are right, and for comparisons with constants *open* is right, too;
+//! a test compares with brute force. Limits: texts are ordered by code points here, but by collations in a database;
+//! a node with more than [`COMBINATIONS_MAX`] combinations is left open; that `c + 1 > 3` and `c < 1` exclude each
+//! other is not seen.
 
 use crate::generate::expression::{ColumnUse, Comparison, Expression};
 use crate::generate::schema::Kind;
@@ -234,10 +236,6 @@ static TRUE: Value = Value::Bool(true);
 
 /// If the atom compares a column with constants: both.
 fn understood(atom: &Expression) -> Option<(&ColumnUse, Vec<&Value>)> {
-    let constant = |expression| match expression {
-        &Expression::Constant(_, ref value) => Some(value),
-        _ => None,
-    };
     let (of, constants): (&Expression, Option<Vec<&Value>>) = match atom {
         Expression::Compare(_, sides) => (&sides[0], constant(&sides[1]).map(|value| vec![value])),
         Expression::Between { of, range, .. } => (of, range.iter().map(constant).collect()),
@@ -252,6 +250,13 @@ fn understood(atom: &Expression) -> Option<(&ColumnUse, Vec<&Value>)> {
         constants.extend([&FALSE, &TRUE]);
     }
     Some((column, constants))
+}
+
+fn constant(expression: &Expression) -> Option<&Value> {
+    match expression {
+        Expression::Constant(_, value) => Some(value),
+        _ => None,
+    }
 }
 
 /// The cells of a column that is compared with these constants, in order.
@@ -293,12 +298,17 @@ fn holds(comparison: Comparison, order: std::cmp::Ordering) -> bool {
     }
 }
 
+/// False if one of them is, else unknown if one of them is. All are looked at: walks count on it.
 fn all(truths: impl Iterator<Item = Truth>) -> Truth {
-    truths.fold(Some(true), |left, right| match (left, right) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut together = Some(true);
+    for truth in truths {
+        together = match (together, truth) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+    }
+    together
 }
 
 fn any(truths: impl Iterator<Item = Truth>) -> Truth {
