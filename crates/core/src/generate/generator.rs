@@ -61,8 +61,8 @@ pub enum GenerateError {
 }
 
 impl Generator {
-    /// A generator of cases that all targets understand. `levels` are those that cases may ask for; empty means all that
-    /// the targets share.
+    /// A generator of cases that all targets understand. `levels` are those that cases may ask for; empty means all
+    /// that the targets share.
     pub fn new(
         model: Model,
         targets: &[EngineInfo],
@@ -189,3 +189,6 @@ fn shared_levels(targets: &[EngineInfo], wanted: &[LevelName]) -> Result<Vec<Lev
         (wanted, _) => Ok(wanted.to_vec()),
     }
 }
+
+#[cfg(test)]
+mod tests;

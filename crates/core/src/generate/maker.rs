@@ -1,10 +1,10 @@
 //! What all makers of statements share: the model that decides, the schema that they speak of, and the heat.
 //!
-//! **Heat.** Transactions collide when they touch the same rows. With a few rows in a few tables they often do, but not
-//! often enough: so every group of transactions puts the tables, and the rows of each table, in an order of its own, and
-//! statements choose by *rank* in it. Which ranks are likely is a feature of the model: uniform, or Zipf, with which all
-//! sessions of a case prefer the same few rows. New keys are contested in the same way: each table has a few keys that do
-//! not exist yet and that several sessions may try to insert.
+//! **Heat.** Transactions collide when they touch the same rows. With a few rows in a few tables they often do, but
+//! not often enough: so every group of transactions puts the tables, and the rows of each table, in an order of its
+//! own, and statements choose by *rank* in it. Which ranks are likely is a feature of the model: uniform, or Zipf,
+//! with which all sessions of a case prefer the same few rows. New keys are contested in the same way: each table has
+//! a few keys that do not exist yet and that several sessions may try to insert.
 
 use crate::dialect::Construct;
 use crate::value::Value;

@@ -6,15 +6,17 @@
 //!   targets ──language──→ Language  ┘                 each case: sessions, transactions, an order, a level
 //! ```
 //!
-//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all, and a
-//!    [`profile`] sets some of them.
-//! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not generated.
+//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all, and
+//!    a [`profile`] sets some of them.
+//! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not
+//!    generated.
 //! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
-//! 4. [`expression`] and [`predicate`]: typed trees, of which the statements of the sessions' transactions are made; they are
-//!    submitted in several [`order`]s.
+//! 4. [`expression`] and [`predicate`]: typed trees, of which the statements of the sessions' transactions are made;
+//!    they are submitted in several [`order`]s.
 //! 5. [`generator`]: all of it together.
 //!
-//! Everything is a function of the seed and of the number of the group: a case can be made again without those before it.
+//! Everything is a function of the seed and of the number of the group: a case can be made again without those before
+//! it.
 
 pub mod random;
 pub mod model;

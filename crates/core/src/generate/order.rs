@@ -1,8 +1,8 @@
 //! Orders: in which order the steps of all sessions are submitted.
 //!
-//! All interleavings of some sessions could be enumerated, but there are too many of them: some are drawn. How often to switch
-//! from one session to another decides what a case is like: seldom, and transactions run almost one after the other; at every
-//! step, and all of them are open all the time. So that is a feature of the model.
+//! All interleavings of some sessions could be enumerated, but there are too many of them: some are drawn. How often
+//! to switch from one session to another decides what a case is like: seldom, and transactions run almost one after
+//! the other; at every step, and all of them are open all the time. So that is a feature of the model.
 
 use super::features;
 use super::model::Model;
@@ -11,8 +11,8 @@ use super::random::Random;
 /// How often an order is drawn that is not there yet.
 const DRAWS_MAX: usize = 8;
 
-/// Some different orders of sessions with so many steps each. An order is a list of sessions, each entry meaning the next
-/// step of it; every step appears.
+/// Some different orders of sessions with so many steps each. An order is a list of sessions, each entry meaning the
+/// next step of it; every step appears.
 pub fn orders(steps: &[usize], model: &Model, random: &mut Random) -> Vec<Vec<usize>> {
     let count = model.count(&features::ORDERS, random).max(1);
     let mut orders: Vec<Vec<usize>> = Vec::new();

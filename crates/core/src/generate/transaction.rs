@@ -4,8 +4,9 @@
 //!   BEGIN  statement  SAVEPOINT s1  statement  ROLLBACK TO SAVEPOINT s1  …  COMMIT
 //! ```
 //!
-//! After an error the rest is still submitted: on some engines the transaction goes on, on some it has failed, on some it is
-//! over and the rest commits by itself. That is where bugs hide, so nothing here depends on what a statement answers.
+//! After an error the rest is still submitted: on some engines the transaction goes on, on some it has failed, on
+//! some it is over and the rest commits by itself. That is where bugs hide, so nothing here depends on what a
+//! statement answers.
 
 use super::features;
 use super::maker::Maker;

@@ -17,6 +17,7 @@
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
+//! * `generated`: generated cases are accepted, and their transactions meet
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -40,6 +41,7 @@ mod formats;
 mod bad_input;
 mod spellings;
 mod generated_schemas;
+mod generated;
 mod killed;
 mod documents;
 mod tables;

@@ -1,10 +1,10 @@
 //! How large, long and precise a value can be: why generated expressions do not overflow.
 //!
-//! The value of a column is not known when a statement is generated: other transactions change it. But all that is ever
-//! written to a column is generated, too, and that bounds it. A numeric column is *tame* if its rows are small compared
-//! with what its type can hold. Constants for it stay small as well, and other expressions may be assigned to it only if they
-//! are at most [`STEP`] further away from 0 than some tame column was. So with `n` statements every tame column stays within
-//! its bound plus `n · STEP`, and `n` is far below [`STATEMENTS_MAX`]:
+//! The value of a column is not known when a statement is generated: other transactions change it. But all that is
+//! ever written to a column is generated, too, and that bounds it. A numeric column is *tame* if its rows are small
+//! compared with what its type can hold. Constants for it stay small as well, and other expressions may be assigned
+//! to it only if they are at most [`STEP`] further away from 0 than some tame column was. So with `n` statements
+//! every tame column stays within its bound plus `n · STEP`, and `n` is far below [`STATEMENTS_MAX`]:
 //!
 //! ```text
 //!   UPDATE t SET c = c + 9          |c| ≤ bound + 9
@@ -14,8 +14,8 @@
 //!
 //! A column that is not tame holds anything that its type allows: it is compared and copied, but not calculated with.
 //!
-//! Engines calculate in types of different widths; the narrowest rules are applied: the sum of two 16-bit columns must fit
-//! into 16 bits (PostgreSQL), any other into 32.
+//! Engines calculate in types of different widths; the narrowest rules are applied: the sum of two 16-bit columns
+//! must fit into 16 bits (PostgreSQL), any other into 32.
 
 use crate::dialect::Construct;
 use crate::generate::schema::{Column, Kind, Table};
@@ -217,4 +217,92 @@ fn numbers_in_parentheses(type_text: &str) -> Vec<i64> {
 /// Whether a column's texts are padded with blanks, which some functions see and others do not.
 pub fn is_padded(column: &Column) -> bool {
     column.type_text.to_ascii_uppercase().starts_with("CHAR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::expression::ColumnUse;
+
+    fn table(kind: Kind, type_text: &str, rows: &[Value]) -> Table {
+        let column = Column {
+            name: "c".to_string(),
+            kind,
+            type_text: type_text.to_string(),
+            not_null: false,
+            default: None,
+            auto_increment: false,
+            check: None,
+            extremes: Vec::new(),
+        };
+        Table {
+            name: "t".to_string(),
+            columns: vec![column],
+            primary_key: Vec::new(),
+            unique_keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+            rows: rows.iter().map(|value| vec![value.clone()]).collect(),
+        }
+    }
+
+    fn column(kind: Kind, type_text: &str, rows: &[Value]) -> Expression {
+        let extent = Extent::of_column(&table(kind, type_text, rows), 0);
+        Expression::Column(ColumnUse { qualifier: None, name: "c".to_string(), kind, extent, not_null: false })
+    }
+
+    fn combine(operator: Operator, left: &Expression, right: &Expression) -> Expression {
+        Expression::Arithmetic(operator, Box::new([left.clone(), right.clone()]))
+    }
+
+    fn number(value: i64) -> Expression {
+        Expression::Constant(Kind::Integer, Value::int(value))
+    }
+
+    fn fits(value: &Expression, target: &Expression) -> bool {
+        Extent::of(value).fits(target.kind(), &Extent::of(target))
+    }
+
+    #[test]
+    fn a_step_may_be_added_to_a_tame_column_but_no_more() {
+        let tame = column(Kind::Integer, "INT", &[Value::int(3), Value::Null]);
+        assert!(fits(&combine(Operator::Add, &tame, &number(STEP)), &tame));
+        assert!(!fits(&combine(Operator::Add, &tame, &number(STEP + 1)), &tame));
+        // Twice the drift: after many statements it would be anywhere.
+        assert!(!fits(&combine(Operator::Add, &tame, &tame), &tame));
+        assert!(!fits(&combine(Operator::Multiply, &tame, &number(2)), &tame));
+        assert!(Extent::of(&combine(Operator::Multiply, &tame, &number(2))).is_safe(), "but it may be compared");
+    }
+
+    #[test]
+    fn a_column_with_an_extreme_value_is_not_calculated_with() {
+        let wild = column(Kind::Integer, "INT", &[Value::int(i64::from(i32::MAX))]);
+        assert!(!Extent::of(&combine(Operator::Add, &wild, &number(1))).is_safe());
+        let tame = column(Kind::Integer, "INT", &[]);
+        assert!(fits(&wild, &wild) && fits(&tame, &wild) && !fits(&wild, &tame));
+        let wider = column(Kind::Integer, "BIGINT", &[Value::int(i64::MAX)]);
+        assert!(fits(&wild, &wider) && !fits(&wider, &wild));
+    }
+
+    #[test]
+    fn small_columns_are_added_within_16_bits() {
+        let small = column(Kind::Integer, "SMALLINT", &[Value::int(1)]);
+        let int = column(Kind::Integer, "INT", &[Value::int(1)]);
+        assert!(Extent::of(&combine(Operator::Add, &small, &number(1))).is_safe());
+        assert!(Extent::of(&combine(Operator::Multiply, &small, &int)).is_safe());
+        assert!(!Extent::of(&combine(Operator::Multiply, &small, &small)).is_safe());
+    }
+
+    #[test]
+    fn decimals_keep_their_places_and_texts_their_length() {
+        let decimal = column(Kind::Decimal, "DECIMAL(10, 2)", &[]);
+        let text = |value: &str| Value::Number(crate::value::Number::parse(value).unwrap());
+        assert!(fits(&Expression::Constant(Kind::Decimal, text("0.25")), &decimal));
+        assert!(!fits(&Expression::Constant(Kind::Decimal, text("0.125")), &decimal));
+        let (short, long) = (column(Kind::Text, "VARCHAR(5)", &[]), column(Kind::Text, "TEXT", &[]));
+        let twice = Expression::Call(Construct::Concat, vec![short.clone(), short.clone()]);
+        assert!(fits(&short, &short) && !fits(&twice, &short) && !fits(&long, &short));
+        // Appended to itself again and again, any text becomes too long.
+        assert!(fits(&short, &long) && !fits(&twice, &long));
+    }
 }

@@ -24,8 +24,8 @@ impl Maker<'_> {
         }
     }
 
-    /// The same, with a column in the first place. A literal alone has no type on some engines, and what is computed from
-    /// literals alone would get the wrong one: `COALESCE('2024-01-01', …)` is a text.
+    /// The same, with a column in the first place. A literal alone has no type on some engines, and what is computed
+    /// from literals alone would get the wrong one: `COALESCE('2024-01-01', …)` is a text.
     pub(in crate::generate) fn anchored(&mut self, kind: Kind, scope: &Scope, depth: usize) -> Expression {
         if let Some(compound) = depth.checked_sub(1).and_then(|depth| self.compound(kind, scope, depth)) {
             return compound;

@@ -1,9 +1,9 @@
 //! Typed expression trees: what WHERE, SET, select lists and HAVING are made of.
 //!
-//! A generated statement should be refused only for reasons that have to do with transactions. So an expression is valid
-//! by construction, on the strictest of all engines: each node knows its [`Kind`], only equal kinds are compared or combined
-//! (strict typing), and [`Extent`] bounds what a value can be, so that nothing overflows, is truncated or fails to convert at
-//! run time:
+//! A generated statement should be refused only for reasons that have to do with transactions. So an expression is
+//! valid by construction, on the strictest of all engines: each node knows its [`Kind`], only equal kinds are
+//! compared or combined (strict typing), and [`Extent`] bounds what a value can be, so that nothing overflows, is
+//! truncated or fails to convert at run time:
 //!
 //! ```text
 //!            =                          Boolean
@@ -13,8 +13,8 @@
 //!   t0.c1   9                           c1 is within ±10000 (and what earlier statements added): + 9 cannot overflow
 //! ```
 //!
-//! What is never made: functions whose result is not a function of the data (time, random numbers), division by something
-//! that could be 0, texts read as numbers, order between byte strings or truth values.
+//! What is never made: functions whose result is not a function of the data (time, random numbers), division by
+//! something that could be 0, texts read as numbers, order between byte strings or truth values.
 //!
 //! * [`extent`]: how large, long and precise a value can be
 //! * [`print`]: a tree as SQL, in the language that all targets share

@@ -147,3 +147,62 @@ fn aggregate_text(aggregate: Aggregate) -> &'static str {
         Aggregate::Maximum => "MAX(",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::expression::ColumnUse;
+    use crate::generate::expression::extent::Extent;
+    use crate::generate::schema::Kind;
+    use crate::trace::sample::engine;
+    use crate::value::Value;
+
+    fn check(expression: Expression, expect: &str) {
+        // PostgreSQL's.
+        assert_eq!(print(&expression, &Language::of(&[engine()])), expect);
+    }
+
+    fn column(name: &str) -> Expression {
+        let (kind, extent) = (Kind::Integer, Extent::of_value(&Value::Null));
+        let qualifier = Some("t".to_string());
+        Expression::Column(ColumnUse { qualifier, name: name.to_string(), kind, extent, not_null: false })
+    }
+
+    fn number(value: i64) -> Expression {
+        Expression::Constant(Kind::Integer, Value::int(value))
+    }
+
+    #[test]
+    fn operands_stand_in_parentheses_unless_they_are_of_one_piece() {
+        let sum = Expression::Arithmetic(Operator::Add, Box::new([column("a"), number(-1)]));
+        let product = Expression::Arithmetic(Operator::Multiply, Box::new([sum.clone(), number(2)]));
+        check(product.clone(), "(t.a + -1) * 2");
+        let less = Expression::compare(Comparison::Less, product, column("b"));
+        let null = Expression::IsNull { of: Box::new(column("b")), not: true };
+        let both = Expression::And(vec![less, null]);
+        check(both.clone(), "(((t.a + -1) * 2) < t.b) AND (t.b IS NOT NULL)");
+        check(Expression::Not(Box::new(both)), "NOT ((((t.a + -1) * 2) < t.b) AND (t.b IS NOT NULL))");
+        check(Expression::Call(Construct::Abs, vec![sum]), "ABS(t.a + -1)");
+    }
+
+    #[test]
+    fn what_engines_spell_differently_is_spelt_by_the_language() {
+        let same = Expression::compare(Comparison::NullSafeEqual, column("a"), number(1));
+        check(same.clone(), "(t.a IS NOT DISTINCT FROM 1)");
+        check(Expression::Or(vec![same.clone(), same]), "(t.a IS NOT DISTINCT FROM 1) OR (t.a IS NOT DISTINCT FROM 1)");
+        let cast = Expression::Cast(Construct::CastToText, Box::new(column("a")));
+        let text = Expression::Constant(Kind::Text, Value::text("it's"));
+        check(Expression::Call(Construct::ConcatOperator, vec![cast, text]), "CAST(t.a AS TEXT) || 'it''s'");
+    }
+
+    #[test]
+    fn queries_stand_in_parentheses() {
+        let select = Expression::Aggregate(Aggregate::CountDistinct, Some(Box::new(column("a"))));
+        let condition = Some(Expression::compare(Comparison::Equal, column("a"), number(1)));
+        let query = Box::new(Query { select, from: "u AS t".to_string(), condition });
+        check(Expression::Scalar(query.clone()), "(SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+        let within = Expression::InQuery { of: Box::new(number(1)), query: query.clone(), not: true };
+        check(within, "1 NOT IN (SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+        check(Expression::Exists(query, false), "EXISTS (SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+    }
+}

@@ -86,7 +86,8 @@ impl Maker<'_> {
     pub(in crate::generate) fn aggregate(&mut self, kind: Kind, scope: &Scope) -> Option<Expression> {
         let column = self.pick_column(scope, |other| other == kind);
         let of = column.map(|(source, column)| Expression::Column(self.column_use(&source, column)));
-        // What adds up exactly. Sums of numbers that could be anything would overflow on engines that add whole numbers.
+        // What adds up exactly. Sums of numbers that could be anything would overflow on engines that add whole
+        // numbers.
         let summable = |of: &Expression| matches!(kind, Kind::Integer | Kind::Decimal) && Extent::of(of).is_safe();
         let (orders, sums) = (of.is_some() && can_order(kind), of.as_ref().is_some_and(summable));
         let allowed = |word: &str| match word {

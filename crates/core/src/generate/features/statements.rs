@@ -177,7 +177,7 @@ pub const UPDATE_VALUE: Feature = words!(
 pub const LIMITED_WRITE: Feature = flag(
     "update.limited",
     3,
-    "whether an UPDATE or DELETE concerns only the first rows in the order of the primary key, where all targets have that",
+    "whether an UPDATE or DELETE concerns only the first rows in the order of the key, where all targets have that",
 );
 
 /// The shape of predicates.

@@ -1,9 +1,9 @@
 //! Predicates: which rows a statement is about.
 //!
-//! The shape decides what a server does: equality of a whole key locks one row, a range locks the gaps in it (InnoDB), a
-//! condition on other columns reads the whole table and may lock all of it. So the shape is a feature of its own
-//! (`predicate.shape`), and within it rows are chosen by their rank ([`maker`](super::maker)): the sessions of a case meet on
-//! the same rows.
+//! The shape decides what a server does: equality of a whole key locks one row, a range locks the gaps in it
+//! (InnoDB), a condition on other columns reads the whole table and may lock all of it. So the shape is a feature of
+//! its own (`predicate.shape`), and within it rows are chosen by their rank ([`maker`](super::maker)): the sessions
+//! of a case meet on the same rows.
 //!
 //! Predicates that [contradict themselves](contradiction) or are always true are drawn again.
 

@@ -117,7 +117,7 @@ impl Maker<'_> {
                 rows.push(row);
             }
         }
-        let tuples: Vec<String> = rows.iter().map(|row| self.tuple(table, &columns, row)).collect();
+        let tuples: Vec<String> = rows.iter().map(|row| self.tuple(table, &columns, row, whole)).collect();
         format!("{} VALUES {}", self.insert_target(table, &columns), tuples.join(", "))
     }
 
@@ -127,11 +127,13 @@ impl Maker<'_> {
         format!("{} ({})", definition.name, names.join(", "))
     }
 
-    fn tuple(&mut self, table: usize, columns: &[usize], row: &[Value]) -> String {
+    fn tuple(&mut self, table: usize, columns: &[usize], row: &[Value], whole: bool) -> String {
         let mut texts = Vec::new();
         for at in columns {
             let definition = &self.schema.tables[table].columns[*at];
-            let may = self.has(Construct::DefaultKeyword) && self.can_be_left_out(definition);
+            // The default of a key would be the same in every row.
+            let key = self.schema.tables[table].primary_key.contains(at) && (whole || !definition.auto_increment);
+            let may = !key && self.has(Construct::DefaultKeyword) && self.can_be_left_out(definition);
             let default = may && self.model.flag(&features::INSERT_DEFAULT, &mut self.random);
             texts.push(match default {
                 true => "DEFAULT".to_string(),

@@ -2,13 +2,13 @@
 //!
 //! What is generated is what all targets accept, and mean alike:
 //!
-//! * a grouped query selects only what it groups by, and aggregates; LIMIT stands only where the order is total; sums are not
-//!   of floating-point numbers: results are functions of the data;
+//! * a grouped query selects only what it groups by, and aggregates; LIMIT stands only where the order is total; sums
+//!   are not of floating-point numbers: results are functions of the data;
 //! * a query that locks rows has one table and no groups;
-//! * an UPDATE that changes a key by calculation concerns one row: for several, engines that check row by row may or may not
-//!   stumble over a key that is about to move away;
-//! * an UPDATE with several assignments calculates only from columns that it does not assign: some engines see the new value,
-//!   some the old one.
+//! * an UPDATE that changes a key by calculation concerns one row: for several, engines that check row by row may or
+//!   may not stumble over a key that is about to move away;
+//! * an UPDATE with several assignments calculates only from columns that it does not assign: some engines see the
+//!   new value, some the old one.
 
 mod select;
 mod insert;

@@ -61,8 +61,8 @@ impl Maker<'_> {
         columns
     }
 
-    /// What a column is set to, and whether it is computed from what is there. Only the first assignment of a statement
-    /// speaks of other columns: when the later ones are made, some engines have already changed them.
+    /// What a column is set to, and whether it is computed from what is there. Only the first assignment of a
+    /// statement speaks of other columns: when the later ones are made, some engines have already changed them.
     fn assigned(&mut self, table: usize, column: usize, first: bool) -> (String, bool) {
         let definition = &self.schema.tables[table].columns[column];
         // What is computed from a reference refers to nothing.
