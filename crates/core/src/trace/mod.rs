@@ -1,6 +1,7 @@
 //! What was observed: the ordered events of one execution, with outcomes, and the final state.
 
 pub mod compare;
+pub mod race;
 pub mod transactions;
 pub mod flatten;
 pub mod statistics;

@@ -3,7 +3,7 @@
 use txloom_core::case::Case;
 use txloom_core::engine::EngineErrorKind;
 use txloom_core::finding::Finding;
-use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
+use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, diff};
 use txloom_core::schedule::Policy;
 use txloom_core::trace::contention;
 
@@ -33,6 +33,11 @@ pub(super) fn judge(
     for (position, oracle) in oracles.iter().enumerate() {
         match oracle.judge(case, &mut memo)? {
             Verdict::Holds(_) => {}
+            // A difference that the next run did not show: the targets are not to be compared, and that is counted.
+            Verdict::Unknown(reason) if reason.starts_with(diff::UNSTABLE) => {
+                counts.unreproducible += 1;
+                counts.note_trouble(format!("{}: {reason}", case.claim().unwrap_or_default()));
+            }
             Verdict::Unknown(_) => counts.undecided += 1,
             // What one oracle says of one case is one thing: its first words.
             Verdict::Violated(findings) => {

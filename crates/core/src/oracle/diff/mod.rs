@@ -52,6 +52,7 @@ use crate::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, schedul
 use crate::schedule::{Policy, Schedule};
 use crate::sql;
 use crate::trace::Trace;
+use crate::trace::race::first_race;
 use crate::trace::transactions::transactions;
 
 /// The oracle's name.
@@ -59,6 +60,9 @@ pub const NAME: &str = "diff";
 
 /// How the reason of a verdict begins if a target did not do the same twice.
 pub const UNSTABLE: &str = "a run came out differently the second time";
+
+/// How the reason of a verdict begins if targets part where the engine had the choice.
+pub const RACED: &str = "two statements were set free at once";
 
 /// Judges by comparing targets.
 #[derive(Debug, Clone)]
@@ -111,6 +115,9 @@ impl Diff {
         if comparison.agrees() {
             return Ok(Verdict::Holds(words::witness(&traces)));
         }
+        if let Some(reason) = traces.iter().find_map(|trace| raced(trace, &comparison)) {
+            return Ok(Verdict::Unknown(reason));
+        }
         if self.confirm {
             let again = self.run(case, &mode, runner)?;
             let pairs = traces.iter().zip(&again);
@@ -128,6 +135,19 @@ impl Diff {
         let requests: Vec<RunRequest<'_>> = (0..runner.targets().len()).map(request).collect();
         runner.run_all(&requests).into_iter().collect()
     }
+}
+
+/// Why a difference means nothing: before it, two statements were set free by one step, and what came of that was for the
+/// engine to choose. (A server that died did not choose to.)
+fn raced(trace: &Trace, comparison: &Comparison) -> Option<String> {
+    let (at, step) = first_race(trace)?;
+    let parted = comparison.first.map(|first| first.round);
+    let is_before = parted.is_none_or(|round| rounds::rounds(trace).get(round).is_none_or(|round| at < round.end));
+    let counts = is_before && comparison.kind() != Kind::Death;
+    counts.then(|| {
+        let (target, name) = (&trace.engine.target, trace.name(trace.step(step).session));
+        format!("{RACED}, on {target}, by step {} of {name}: what follows is the engine's choice", step.0 + 1)
+    })
 }
 
 /// Why a target cannot be compared with others: it does not even agree with itself.

@@ -7,7 +7,8 @@ use txloom_core::sql::write::{Verb, Write};
 use super::Defect;
 use super::session::{Below, View};
 
-/// Inside a transaction, a write that violates a primary key or unique constraint writes nothing, and reports that it went well.
+/// Inside a transaction, a write that violates a primary key or unique constraint writes nothing, and reports that it went
+/// well.
 pub(super) struct MissingError;
 
 /// The second UPDATE of a table within a transaction, beside another one, fails.
