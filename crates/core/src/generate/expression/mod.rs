@@ -17,7 +17,7 @@
 //! something that could be 0, texts read as numbers, order between byte strings or truth values.
 //!
 //! * [`extent`]: how large, long and precise a value can be
-//! * [`print`]: a tree as SQL, in the language that all targets share
+//! * [`mod@print`]: a tree as SQL, in the language that all targets share
 //! * [`make`]: values; [`condition`]: truth values; [`query`]: subqueries
 
 pub mod extent;
