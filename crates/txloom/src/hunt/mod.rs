@@ -84,7 +84,7 @@ pub const DEFAULT_PROFILE: &str = "dt2";
 pub const REDUCE_TESTS: usize = 400;
 
 /// Every so many cases, one is run once more to see whether a row was written by two transactions.
-pub const SAMPLE_EVERY: u64 = 5;
+pub const SAMPLE_EVERY: u64 = 16;
 
 /// Opens the engines of one worker, one per target, in the order of the targets.
 pub type OpenEngines<'a> = &'a (dyn Fn() -> Result<Vec<Box<dyn Engine>>, EngineError> + Sync);
