@@ -29,7 +29,7 @@ pub(super) fn run() -> Result<Section> {
         number(row, FOUND) == Some(0) && number(row, UNREPRODUCIBLE).is_some_and(|count| count <= unreproducible_max)
     };
     let header = "targets | seed: | cases: | findings: | not reproducible: | not observed: | accepted: | with a wait: | \
-                  with a deadlock: | two write one row: | cases per second:";
+                  with a deadlock: | two write one row: | cases per second: | undecided:";
     let words = "The same engine twice, all levels, profile dt2, nothing known: no findings, at most 0.1 % that do not \
                  come again.\n\n";
     Ok(Section { met: rows.iter().all(is_silent), text: words.to_string() + &table(header, &rows) })
@@ -56,5 +56,6 @@ fn measure(target: &str, seed: u64) -> Result<Vec<String>> {
         percent(statistics.deadlock_share()),
         percent(statistics.contended_share()),
         format!("{:.0}", counts.cases() as f64 / summary.elapsed.as_secs_f64().max(0.001)),
+        counts.undecided.to_string(),
     ])
 }

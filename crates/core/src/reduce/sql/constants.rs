@@ -40,7 +40,7 @@ fn smaller(mut case: Case, mut constant: String, tests: &mut Tests<'_>) -> Case 
     }
 }
 
-/// Simpler constants of the same kind, the simplest first. They never lead back.
+/// Simpler constants, the simplest first: numbers, then texts. They never lead back.
 fn simpler(constant: &str) -> Vec<String> {
     let Some(quote) = constant.find('\'') else { return simpler_numbers(constant) };
     let (prefix, quoted) = constant.split_at(quote);
@@ -56,7 +56,8 @@ fn simpler(constant: &str) -> Vec<String> {
     // Half of a text may end within a doubled quote.
     texts.retain(|text| is_simpler(text) && !text.contains('\''));
     texts.dedup();
-    texts.into_iter().map(|text| format!("{prefix}'{text}'")).collect()
+    let numbers = ["0", "1"].into_iter().map(str::to_string);
+    numbers.chain(texts.into_iter().map(|text| format!("{prefix}'{text}'"))).collect()
 }
 
 fn simpler_numbers(constant: &str) -> Vec<String> {
@@ -117,11 +118,11 @@ mod tests {
         check("1", &["0"]);
         check("85", &["0", "1", "2", "3", "8", "42"]);
         check("1.5", &["0", "1", "1"]);
-        check("''", &[]);
-        check("'a'", &["''"]);
-        check("'it''s'", &["''", "'a'", "'b'", "'it'"]);
-        check("X'00ff'", &["X''", "X'a'", "X'b'", "X'00'"]);
-        check("'1999-12-31 10:00'", &["'2000-01-01'", "''", "'a'", "'b'", "'1999-12-'"]);
-        check("DATE '2000-01-01'", &["DATE ''", "DATE 'a'", "DATE 'b'", "DATE '2000-'"]);
+        check("''", &["0", "1"]);
+        check("'a'", &["0", "1", "''"]);
+        check("'it''s'", &["0", "1", "''", "'a'", "'b'", "'it'"]);
+        check("X'00ff'", &["0", "1", "X''", "X'a'", "X'b'", "X'00'"]);
+        check("'1999-12-31 10:00'", &["0", "1", "'2000-01-01'", "''", "'a'", "'b'", "'1999-12-'"]);
+        check("DATE '2000-01-01'", &["0", "1", "DATE ''", "DATE 'a'", "DATE 'b'", "DATE '2000-'"]);
     }
 }

@@ -136,13 +136,13 @@ fn constants_stay_equal() {
     let before = "init INSERT INTO t VALUES (17, 'seventeen', 1.50)
         a UPDATE t SET v = 250 WHERE id = 17 AND name = 'seventeen'
         a SELECT '17', t17 FROM t";
-    let after = "init INSERT INTO t VALUES (0, '', 0)
-        a UPDATE t SET v = 0 WHERE id = 0 AND name = ''
-        a SELECT '', t17 FROM t";
+    let after = "init INSERT INTO t VALUES (0, 0, 0)
+        a UPDATE t SET v = 0 WHERE id = 0 AND name = 0
+        a SELECT 0, t17 FROM t";
     check(&Constants, before, &[], after);
     let needed = "init INSERT INTO t VALUES (17, 's', 1)
         a UPDATE t SET v = 2 WHERE id = 17 AND name = 's'
-        a SELECT '', t17 FROM t";
+        a SELECT 0, t17 FROM t";
     check(&Constants, before, &["v = 2", "id = 17", "'s", ", 1"], needed);
 }
 
