@@ -177,6 +177,8 @@ pub struct Capabilities {
     pub nodes: bool,
     /// The server can be killed and restarted.
     pub kill: bool,
+    /// Sessions that wait for one row may overtake one another: who came first is not sure to go on first.
+    pub overtaking: bool,
 }
 
 /// A version as numbers that compare and the text that the server sent.

@@ -80,6 +80,24 @@ pub fn plain_name(name: &str) -> String {
     plain.to_lowercase()
 }
 
+/// The tokens outside all parentheses, and the outermost parentheses themselves.
+pub fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
+    let mut depth = 0_usize;
+    let mut top = Vec::new();
+    for token in tokens {
+        if token.is_symbol(")") {
+            depth = depth.saturating_sub(1);
+        }
+        if depth == 0 {
+            top.push(token);
+        }
+        if token.is_symbol("(") {
+            depth += 1;
+        }
+    }
+    top
+}
+
 /// Whether every string, quoted name and comment is closed, so that what is written below does not become part of it.
 pub fn is_finished(sql: &str) -> bool {
     let with_end = format!("{sql}\n;");

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::write::top_level;
-use super::{Token, TokenKind, plain_name, tokens};
+use super::{Token, TokenKind, plain_name, tokens, top_level};
 
 /// The columns of the primary key of each table that a setup creates, as CREATE TABLE writes them, by the plain name of
 /// the table. A table without a key is not there. Views, `CREATE TABLE … AS` and later ALTERs are not understood.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Token, TokenKind, plain_name, tokens};
+use super::{Token, TokenKind, plain_name, tokens, top_level};
 
 /// What a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,24 +120,6 @@ fn reach<'a>(sql: &'a str, verb: Verb, top: &[&Token<'a>], at: usize, name_end: 
 fn second_from(verb: Verb, top: &[&Token<'_>]) -> bool {
     let clauses = top.windows(2).filter(|pair| pair[1].is_word("FROM") && !pair[0].is_word("DISTINCT")).count();
     clauses > usize::from(verb == Verb::Delete)
-}
-
-/// The tokens outside all parentheses, and the outermost parentheses themselves.
-pub(super) fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
-    let mut depth = 0_usize;
-    let mut top = Vec::new();
-    for token in tokens {
-        if token.is_symbol(")") {
-            depth = depth.saturating_sub(1);
-        }
-        if depth == 0 {
-            top.push(token);
-        }
-        if token.is_symbol("(") {
-            depth += 1;
-        }
-    }
-    top
 }
 
 #[cfg(test)]

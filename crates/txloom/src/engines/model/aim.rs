@@ -11,11 +11,11 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
-use txloom_core::sql::{Token, tokens};
+use txloom_core::sql::{Token, tokens, top_level};
 
 use super::capture::{self, text};
 use super::locks::LockKey;
-use super::request::{is_name, plain_name, top_level};
+use super::request::{is_name, plain_name};
 use super::schema::{Identity, Table, UniqueKey, key_sql};
 
 /// An UPDATE or DELETE of one table, taken apart.

@@ -5,7 +5,7 @@
 //! selects are locked.
 
 use txloom_core::outcome::DbError;
-use txloom_core::sql::{StatementKind, Token, TokenKind, tokens};
+use txloom_core::sql::{StatementKind, Token, TokenKind, tokens, top_level};
 
 use super::errors::{syntax, unsupported};
 use super::locks::LockMode;
@@ -171,24 +171,6 @@ fn lock_rows(sql: &str, tokens: &[Token<'_>]) -> Result<LockRows, DbError> {
         source: without_lock[top[from].span.start..end].trim_end().to_string(),
         mode,
     })
-}
-
-/// The tokens outside all parentheses, and the outermost parentheses themselves.
-pub(super) fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
-    let mut depth = 0_usize;
-    let mut top = Vec::new();
-    for token in tokens {
-        if token.is_symbol(")") {
-            depth = depth.saturating_sub(1);
-        }
-        if depth == 0 {
-            top.push(token);
-        }
-        if token.is_symbol("(") {
-            depth += 1;
-        }
-    }
-    top
 }
 
 pub(super) fn is_name(token: &Token<'_>) -> bool {

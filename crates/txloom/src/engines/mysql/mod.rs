@@ -160,7 +160,7 @@ impl MySqlEngine {
             dialect: &dialect::MySql,
             levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
             default_level: default_level(&mut probe),
-            capabilities: Capabilities { nodes: false, kill: matches!(home, Home::Private(_)) },
+            capabilities: Capabilities { kill: matches!(home, Home::Private(_)), ..Capabilities::default() },
             client: match &home {
                 Home::Private(server) => Some(server.client()),
                 Home::Borrowed => None,
