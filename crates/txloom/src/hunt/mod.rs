@@ -10,7 +10,7 @@
 //! **Workers.** Each worker owns engines of its own, one per target (a private server serves one worker), and takes the
 //! next group from a common counter. What a group contains depends on the seed and its number alone, and so does what is
 //! wrong with it. What is *reported* depends on what was reported before; so violations are brought to the
-//! [ledger](ledger) in the order of their groups, and a worker that comes too early waits for its turn:
+//! [ledger] in the order of their groups, and a worker that comes too early waits for its turn:
 //!
 //! ```text
 //!   worker 1   group 0 ······ group 2 ··········· group 3 …
@@ -24,7 +24,7 @@
 //! started again) is counted and left; several of them in a row end the hunt with the engine's error. A setup that a
 //! target refuses is counted and shown: the generator is then wrong about that target.
 //!
-//! **From a test.** Who develops a database implements [`Engine`](txloom_core::engine::Engine) and writes:
+//! **From a test.** Who develops a database implements [`Engine`] and writes:
 //!
 //! ```no_run
 //! # use txloom_core::engine::{Engine, EngineError};
