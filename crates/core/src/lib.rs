@@ -41,6 +41,7 @@ pub mod generate;
 pub mod script;
 pub mod schedule;
 pub mod trace;
+pub mod history;
 pub mod anomaly;
 pub mod level;
 pub mod oracle;
