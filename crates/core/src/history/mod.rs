@@ -24,6 +24,8 @@
 
 pub mod build;
 pub mod micro;
+pub mod facts;
+pub mod brute;
 
 use std::ops::Range;
 
