@@ -42,6 +42,7 @@ pub mod script;
 pub mod schedule;
 pub mod trace;
 pub mod history;
+pub mod sat;
 pub mod anomaly;
 pub mod level;
 pub mod oracle;

@@ -221,9 +221,7 @@ impl Trial<'_> {
         match level {
             Level::MonotonicAtomicView => {
                 let earlier = |other: &&facts::Read| other.reader == t3 && other.op < read.op;
-                let read_before = self.facts.reads.iter().filter(earlier).any(|r| self.facts.writer_of(r) == t2);
-                // Sessions and clocks are part of what a transaction has seen before it begins.
-                read_before || self.order.has(t2, t3)
+                self.facts.reads.iter().filter(earlier).any(|r| self.facts.writer_of(r) == t2)
             }
             Level::ReadAtomic => base.has(t2, t3),
             Level::Causal => base.closure().has(t2, t3),

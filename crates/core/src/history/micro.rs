@@ -9,6 +9,8 @@
 //! Keys are single letters, values numbers; elements of lists have one digit each. Sessions are separated by `/` or line
 //! breaks. A history in which anything is appended is one of lists.
 
+use std::collections::BTreeMap;
+
 use super::build::{Builder, Head};
 use super::{History, Op, Scalar, Status};
 
@@ -57,6 +59,43 @@ fn op(builder: &mut Builder, word: &str, is_list: bool) -> Option<()> {
     Some(())
 }
 
+/// A history in this notation; sessions in order of their numbers. What it cannot say (long names, long lists) it says
+/// in full, and is then not read back.
+pub fn print(history: &History) -> String {
+    let mut sessions: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for (id, transaction) in history.transactions() {
+        let mut words = Vec::new();
+        if let (Some(began), Some(ended)) = (transaction.began, transaction.ended) {
+            words.push(format!("@{began}-{ended}"));
+        }
+        words.extend(history.ops(id).iter().map(|op| print_op(history, op)));
+        match transaction.status {
+            Status::Committed => {}
+            Status::Aborted => words.push("!".to_string()),
+            Status::Unknown => words.push("?".to_string()),
+        }
+        sessions.entry(transaction.session).or_default().push(words.join(" "));
+    }
+    sessions.into_values().map(|session| session.join(" | ")).collect::<Vec<_>>().join("\n")
+}
+
+/// One operation.
+pub fn print_op(history: &History, op: &Op) -> String {
+    let name = history.key_name(op.key());
+    match op {
+        Op::Write(_, value) => format!("w{name}{}", history.show(*value)),
+        Op::Append(_, value) => format!("a{name}{}", history.show(*value)),
+        Op::Read(_, None) => format!("r{name}_"),
+        Op::Read(_, Some(value)) => format!("r{name}{}", history.show(*value)),
+        Op::ReadList(key, list) => {
+            let elements: Vec<String> = history.list(*key, *list).iter().map(|value| history.show(*value)).collect();
+            let gap = if elements.iter().all(|element| element.len() == 1) { "" } else { "," };
+            format!("r{name}{}", elements.join(gap))
+        }
+        Op::Unread(_) => format!("r{name}?"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +110,13 @@ mod tests {
         assert_eq!((last.status, last.began, last.ended), (Status::Aborted, Some(3), Some(7)));
         assert_eq!(history.ops(TxnId(0))[1], Op::Read(KeyId(1), None));
         assert!(micro("zx1").is_none() && micro("wxy").is_none());
+    }
+
+    #[test]
+    fn what_was_read_is_printed_back() {
+        for text in ["wx1 ry_ | rx1\n@3-7 wy2 !", "ax1 rx1\nax2 rx12 ?\nrx"] {
+            assert_eq!(print(&micro(text).unwrap()), text);
+        }
     }
 
     #[test]

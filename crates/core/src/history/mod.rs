@@ -26,6 +26,7 @@ pub mod build;
 pub mod micro;
 pub mod facts;
 pub mod brute;
+pub mod check;
 
 use std::ops::Range;
 

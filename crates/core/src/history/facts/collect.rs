@@ -184,6 +184,7 @@ impl Collector<'_> {
                         under = Some(write);
                     }
                     Some(write) => {
+                        self.check_own_order(write, key, *value, length);
                         if let Some(under) = under.take() {
                             let on = Some(under.transaction);
                             self.odd(OddityKind::DirtyUpdate, (write.transaction, write.op), key, Some(*value), on);
@@ -194,6 +195,16 @@ impl Collector<'_> {
             }
             self.spoilt.push(spoilt);
             self.facts.keys.push(KeyFacts { chain, loose: Vec::new() });
+        }
+    }
+
+    /// What a transaction appended before an element stands before it in every list.
+    fn check_own_order(&mut self, write: Write, key: KeyId, value: Scalar, place: usize) {
+        let before = self.own((write.transaction, write.op), key).last().copied();
+        let is_before = |own: Scalar| self.versions.get(&(key.0, own.0)).is_some_and(|at| (*at as usize) < place);
+        if before.is_some_and(|own| !is_before(own)) {
+            let place = (write.transaction, write.op);
+            self.odd(OddityKind::IncompatibleOrder, place, key, Some(value), Some(write.transaction));
         }
     }
 
@@ -355,6 +366,7 @@ mod tests {
         check("wx1 / wx2 rx1", "2<1", &[OddityKind::Internal]);
         check("ax1 ! / ax2 / rx12", "2<1", &[OddityKind::DirtyUpdate, OddityKind::AbortedRead]);
         check("ax1 / ax2 / rx12 / rx2", "3<2", &[OddityKind::IncompatibleOrder]);
+        check("ax1 ax2 / rx2", "2<1", &[OddityKind::IncompatibleOrder]);
         check("ax1 / rx11", "2<1", &[OddityKind::DuplicateElement]);
         check("ax1 ax2 / rx1", "", &[OddityKind::IntermediateRead]);
         check("ax1 / ax2 rx1 / rx12", "3<2", &[OddityKind::Internal]);
