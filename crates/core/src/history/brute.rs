@@ -35,21 +35,22 @@ pub fn satisfies(history: &History, requirement: impl Into<Requirement>) -> Resu
     })
 }
 
-/// A relation between nodes, as a matrix.
+/// A relation between nodes, as a matrix of bits: one row per node that it leads from. At most 32 nodes.
 #[derive(Clone, PartialEq)]
-struct Relation(Vec<Vec<bool>>);
+struct Relation(Vec<u32>);
 
 impl Relation {
     fn empty(count: usize) -> Relation {
-        Relation(vec![vec![false; count]; count])
+        assert!(count <= 32, "a brute-force check of more than 31 transactions would never end");
+        Relation(vec![0; count])
     }
 
     fn add(&mut self, from: Node, to: Node) {
-        self.0[from as usize][to as usize] = true;
+        self.0[from as usize] |= 1 << to;
     }
 
     fn has(&self, from: Node, to: Node) -> bool {
-        self.0[from as usize][to as usize]
+        self.0[from as usize] >> to & 1 == 1
     }
 
     fn count(&self) -> Node {
@@ -57,12 +58,16 @@ impl Relation {
     }
 
     fn union(&self, other: &Relation) -> Relation {
-        self.combine(|from, to| self.has(from, to) || other.has(from, to))
+        Relation(self.0.iter().zip(&other.0).map(|(a, b)| a | b).collect())
     }
 
     /// Pairs that this relation and then the other one lead through.
     fn then(&self, other: &Relation) -> Relation {
-        self.combine(|from, to| (0..self.count()).any(|between| self.has(from, between) && other.has(between, to)))
+        let through = |row: &u32| {
+            let reached = (0..other.0.len()).filter(|between| row >> between & 1 == 1);
+            reached.fold(0, |all, between| all | other.0[between])
+        };
+        Relation(self.0.iter().map(through).collect())
     }
 
     fn closure(&self) -> Relation {
@@ -82,11 +87,6 @@ impl Relation {
 
     fn is_acyclic(&self) -> bool {
         self.closure().is_irreflexive()
-    }
-
-    fn combine(&self, holds: impl Fn(Node, Node) -> bool) -> Relation {
-        let row = |from| (0..self.count()).map(|to| holds(from, to)).collect();
-        Relation((0..self.count()).map(row).collect())
     }
 }
 
@@ -188,21 +188,21 @@ impl Trial<'_> {
     }
 
     fn keeps_axiom(&self, level: Level, order: &[Node]) -> bool {
-        let place = |node: Node| order.iter().position(|other| *other == node);
-        let co = Relation::empty(order.len()).combine(|from, to| place(from) < place(to));
-        let wr = self.wr();
-        let base = wr.union(&self.order);
-        let in_order = |from: Node, to: Node| !base.has(from, to) || co.has(from, to);
-        let nodes = || 0..order.len() as Node;
-        nodes().all(|from| nodes().all(|to| from == to || in_order(from, to)))
-            && self.chains_agree(&co)
-            && self.facts.reads.iter().all(|read| {
-                let (t1, t3) = (self.facts.writer_of(read), read.reader);
-                let writers: Vec<Node> = self.facts.keys[read.key.0 as usize].writers().collect();
-                let must_precede = |t2: &Node| self.is_visible(level, *t2, read, &base, &co);
-                let others = writers.iter().filter(|t2| **t2 != t1 && **t2 != t3);
-                others.filter(|t2| must_precede(t2)).all(|t2| co.has(*t2, t1))
+        let mut co = Relation::empty(order.len());
+        for (at, node) in order.iter().enumerate() {
+            order[at + 1..].iter().for_each(|later| co.add(*node, *later));
+        }
+        let base = self.wr().union(&self.order);
+        let in_order = base.0.iter().zip(&co.0).all(|(base, co)| base & !co == 0);
+        in_order && self.chains_agree(&co) && {
+            let visible = self.visible(level, &base, &co);
+            self.facts.reads.iter().all(|read| {
+                let t1 = self.facts.writer_of(read);
+                let others =
+                    self.facts.keys[read.key.0 as usize].writers().filter(|t2| *t2 != t1 && *t2 != read.reader);
+                others.filter(|t2| visible(*t2, read)).all(|t2| co.has(t2, t1))
             })
+        }
     }
 
     /// Versions whose order was observed were committed in that order.
@@ -215,24 +215,29 @@ impl Trial<'_> {
         })
     }
 
-    /// Whether the level says that `t2`, which writes what `read` read, must be seen by the reader.
-    fn is_visible(&self, level: Level, t2: Node, read: &facts::Read, base: &Relation, co: &Relation) -> bool {
-        let t3 = read.reader;
+    /// Whether the level says that a transaction must be seen by a read.
+    fn visible<'s>(
+        &'s self,
+        level: Level,
+        base: &'s Relation,
+        co: &'s Relation,
+    ) -> Box<dyn Fn(Node, &facts::Read) -> bool + 's> {
+        let by = |relation: Relation| Box::new(move |t2, read: &facts::Read| relation.has(t2, read.reader));
+        let prefix = || base.union(&co.then(base));
         match level {
-            Level::MonotonicAtomicView => {
-                let earlier = |other: &&facts::Read| other.reader == t3 && other.op < read.op;
-                self.facts.reads.iter().filter(earlier).any(|r| self.facts.writer_of(r) == t2)
+            Level::MonotonicAtomicView => Box::new(|t2, read: &facts::Read| {
+                let earlier = |other: &&facts::Read| other.reader == read.reader && other.op < read.op;
+                self.facts.reads.iter().filter(earlier).any(|other| self.facts.writer_of(other) == t2)
+            }),
+            Level::ReadAtomic => by(base.clone()),
+            Level::Causal => by(base.closure()),
+            Level::Prefix => by(prefix()),
+            Level::SnapshotIsolation => {
+                let prefix = prefix();
+                Box::new(move |t2, read| prefix.has(t2, read.reader) || self.is_before_conflict(t2, read.reader, co))
             }
-            Level::ReadAtomic => base.has(t2, t3),
-            Level::Causal => base.closure().has(t2, t3),
-            Level::Prefix => self.is_in_prefix(t2, t3, base, co),
-            Level::SnapshotIsolation => self.is_in_prefix(t2, t3, base, co) || self.is_before_conflict(t2, t3, co),
-            _ => co.has(t2, t3),
+            _ => by(co.clone()),
         }
-    }
-
-    fn is_in_prefix(&self, t2: Node, t3: Node, base: &Relation, co: &Relation) -> bool {
-        base.has(t2, t3) || co.then(base).has(t2, t3)
     }
 
     /// Whether `t2` is, or comes before, somebody who writes something that `t3` writes, and committed before `t3`.
