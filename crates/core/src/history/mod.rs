@@ -27,6 +27,7 @@ pub mod micro;
 pub mod facts;
 pub mod brute;
 pub mod check;
+pub mod anomaly;
 
 use std::ops::Range;
 
