@@ -24,6 +24,7 @@
 
 pub mod build;
 pub mod micro;
+pub mod formats;
 pub mod facts;
 pub mod brute;
 pub mod check;
@@ -170,8 +171,13 @@ impl History {
 
     /// A value as it was written in the input.
     pub fn show(&self, value: Scalar) -> String {
-        let text = usize::try_from(value.0.wrapping_sub(i64::MIN)).ok().and_then(|at| self.texts.get(at));
-        text.map_or_else(|| value.0.to_string(), |text| format!("{text:?}"))
+        self.text(value).map_or_else(|| value.0.to_string(), |text| format!("{text:?}"))
+    }
+
+    /// The text that a value stands for; `None` if it is a number.
+    pub fn text(&self, value: Scalar) -> Option<&str> {
+        let at = usize::try_from(value.0.wrapping_sub(i64::MIN)).ok()?;
+        self.texts.get(at).map(String::as_str)
     }
 }
 
