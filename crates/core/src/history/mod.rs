@@ -29,6 +29,9 @@ pub mod facts;
 pub mod brute;
 pub mod check;
 pub mod anomaly;
+pub mod explain;
+pub mod survey;
+pub mod minimize;
 
 use std::ops::Range;
 

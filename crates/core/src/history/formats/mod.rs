@@ -76,6 +76,8 @@ pub struct Convention {
     pub order: Order,
     /// What `read committed` means.
     pub read_committed: Level,
+    /// What a session is called.
+    pub session: &'static str,
 }
 
 /// A row of the table of formats.
@@ -91,10 +93,11 @@ pub struct Row {
     pub convention: Convention,
 }
 
-const ELLE: Convention = Convention { tool: "Elle", order: Order::Free, read_committed: Level::ReadCommitted };
+const ELLE: Convention =
+    Convention { tool: "Elle", order: Order::Free, read_committed: Level::ReadCommitted, session: "process" };
 
 const fn biswas_enea(tool: &'static str) -> Convention {
-    Convention { tool, order: Order::Session, read_committed: Level::MonotonicAtomicView }
+    Convention { tool, order: Order::Session, read_committed: Level::MonotonicAtomicView, session: "session" }
 }
 
 /// Every format.
