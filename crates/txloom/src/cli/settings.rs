@@ -173,7 +173,7 @@ pub fn level(text: &str) -> Result<LevelName, Failure> {
 }
 
 /// `500ms`, `10s`, `2m`.
-fn parse_duration(text: &str) -> Result<Duration, Failure> {
+pub(super) fn parse_duration(text: &str) -> Result<Duration, Failure> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let scale = match unit {

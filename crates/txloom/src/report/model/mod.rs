@@ -9,7 +9,8 @@
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── doctor    DoctorReport   → targets
-//! └── levels    LevelsReport   → targets → anomalies → levels
+//! ├── levels    LevelsReport   → targets → anomalies → levels
+//! └── check     CheckReport    → histories → answers, or levels and anomalies
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
@@ -20,6 +21,7 @@ pub mod run;
 pub mod trace;
 pub mod doctor;
 pub mod levels;
+pub mod check;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -64,6 +66,8 @@ pub enum Body {
     Doctor(DoctorReport),
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
+    /// Which levels histories satisfy.
+    Check(check::CheckReport),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -37,7 +37,8 @@ fn header(finding: &FindingReport) -> Vec<(&'static str, Line)> {
     pairs
 }
 
-fn write_explanation(page: &mut Page, explanation: &ExplanationReport) {
+/// Let … Then … However … a contradiction.
+pub(super) fn write_explanation(page: &mut Page, explanation: &ExplanationReport) {
     let parts = [("Let", &explanation.lets), ("Then", &explanation.thens), ("However", &explanation.however)];
     for (word, sentences) in parts {
         if !sentences.is_empty() {

@@ -37,6 +37,7 @@ mod run;
 mod finding;
 mod doctor;
 mod levels;
+mod check;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         }
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
+        Body::Check(found) => paint(options, |page| check::write(page, found)),
     }
 }
 
