@@ -8,7 +8,7 @@ use std::fmt;
 use super::check::Reason;
 use super::check::graph::EdgeKind;
 use super::check::walk::Cycle;
-use super::facts::{Node, OddityKind};
+use super::facts::OddityKind;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,13 +168,15 @@ fn of_cycle(cycle: &Cycle) -> &'static Anomaly {
     let at = |position: usize| kinds[position % kinds.len()];
     let adjacent = (0..kinds.len()).any(|position| at(position) == EdgeKind::Rw && at(position + 1) == EdgeKind::Rw);
     match rw_count {
-        _ if has(EdgeKind::Implied) => of_implied(cycle),
+        _ if has(EdgeKind::Vanished) => &OTV,
+        _ if has(EdgeKind::Implied) => &COMMIT_ORDER,
         0 if has(EdgeKind::Time) && cycle.len() == 2 => &G_SIA,
         0 if has(EdgeKind::Wr) => &G1C,
         0 => &G0,
         1 if has(EdgeKind::Time) => &G_SIB,
         1 if is_lost_update(cycle) => &LOST_UPDATE,
         1 => &G_SINGLE,
+        2 if cycle.len() == 2 && cycle[0].1.key == cycle[1].1.key => &LOST_UPDATE,
         2 if cycle.len() == 2 => &WRITE_SKEW,
         _ if adjacent => &G2_ITEM,
         _ if is_long_fork(&kinds) => &LONG_FORK,
@@ -194,15 +196,6 @@ fn is_long_fork(kinds: &[EdgeKind]) -> bool {
         kinds.iter().enumerate().all(|(at, kind)| *kind == if at % 2 == 0 { first } else { second })
     };
     kinds.len() == 4 && (alternates(EdgeKind::Wr, EdgeKind::Rw) || alternates(EdgeKind::Rw, EdgeKind::Wr))
-}
-
-/// What was seen of a transaction vanished if its reader had read from it before.
-fn of_implied(cycle: &Cycle) -> &'static Anomaly {
-    let direct = |(seen, edge): &(Node, super::check::graph::Edge)| {
-        edge.kind == EdgeKind::Implied
-            && cycle.iter().any(|(from, other)| other.kind == EdgeKind::Wr && from == seen && other.to == edge.high)
-    };
-    if cycle.len() == 2 && cycle.iter().any(direct) { &OTV } else { &COMMIT_ORDER }
 }
 
 #[cfg(test)]
@@ -233,6 +226,7 @@ mod tests {
         check_name("wx1 ry1 / wy1 rx1", "read committed", "G1c");
         check_name("wx1 ry1 / wy1 rx1", "read uncommitted", "");
         check_name("rx_ wx1 / rx_ wx2", "cursor stability", "P4");
+        check_name("rx_ wx1 / rx_ wx2", "serializable", "P4");
         check_name("rx_ wx1 / rx_ wx2", "causal", "");
         check_name("wx1 wy1 / rx1 ry_", "parallel snapshot isolation", "G-single");
         check_name("wx1 wy1 / ry_ rx1", "monotonic atomic view", "");
@@ -261,7 +255,8 @@ mod tests {
 
     #[test]
     fn fractured_views_are_found_without_versions() {
-        check_name("wx1 wy1 / rx1 ry_", "monotonic atomic view", "commit-order");
+        check_name("wx1 wy1 / rx1 ry_", "monotonic atomic view", "OTV");
+        check_name("wx1 wy1 / rx1 ry_", "read atomic", "commit-order");
         check_name("wx1 wy1 / wx2 wy2 / rx1 ry2", "monotonic atomic view", "");
         check_name("wx1 wy1 / wx2 wy2 / rx1 ry2", "read atomic", "commit-order");
     }

@@ -33,7 +33,8 @@ pub(super) fn graph(history: &History, facts: &Facts, level: Level, order: Order
         edges.add(facts.writer_of(read), edge);
     }
     edges.add_order(history, facts, order);
-    let mut implied = Implied { facts, writes: Writes::of(facts), edges: Vec::new() };
+    let kind = if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied };
+    let mut implied = Implied { facts, writes: Writes::of(facts), kind, edges: Vec::new() };
     match level {
         Level::MonotonicAtomicView => implied.by_reads(true),
         Level::ReadAtomic => {
@@ -49,6 +50,7 @@ pub(super) fn graph(history: &History, facts: &Facts, level: Level, order: Order
 struct Implied<'a> {
     facts: &'a Facts,
     writes: Writes,
+    kind: EdgeKind,
     edges: Vec<(Node, Edge)>,
 }
 
@@ -59,7 +61,8 @@ impl Implied<'_> {
         if seen == writer || seen == read.reader || seen == INITIAL {
             return;
         }
-        let edge = |to| Edge { to, kind: EdgeKind::Implied, key: read.key, low: read.version, high: read.reader };
+        let kind = self.kind;
+        let edge = |to| Edge { to, kind, key: read.key, low: read.version, high: read.reader };
         self.edges.push((seen, edge(writer)));
         if writer == INITIAL {
             // Nobody is before the initial transaction: this closes a cycle.

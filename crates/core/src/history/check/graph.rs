@@ -32,6 +32,15 @@ pub enum EdgeKind {
     Time,
     /// What somebody saw must be newer than what they saw as well: an edge of a commit order, not of the history.
     Implied,
+    /// The same, of what somebody had seen before and does not see any more.
+    Vanished,
+}
+
+impl EdgeKind {
+    /// Whether it is an edge of a commit order, not of the history.
+    pub fn is_implied(self) -> bool {
+        matches!(self, EdgeKind::Implied | EdgeKind::Vanished)
+    }
 }
 
 /// An edge to another node, with its evidence.

@@ -103,10 +103,13 @@ struct Learner<'a> {
 
 impl Learner<'_> {
     fn run(mut self, should_stop: &dyn Fn() -> bool) -> Found {
+        // What is wrong with the guess is what a reader wants to see; later orders are less and less plausible.
+        let mut first: Option<Cycle> = None;
         loop {
             let graph = Graph::new(self.history, self.facts, &self.orders, self.requirement.order);
             let cycles = relation::forbidden(self.facts, &self.orders, &graph, self.requirement.level, CYCLES_MAX);
-            let Some(shortest) = cycles.first().cloned() else { return Found::Kept(self.orders) };
+            let Some(shortest) = cycles.first() else { return Found::Kept(self.orders) };
+            first.get_or_insert_with(|| shortest.clone());
             for cycle in &cycles {
                 let rule = self.rule(cycle);
                 if rule.is_empty() {
@@ -125,7 +128,7 @@ impl Learner<'_> {
                 }
             };
             match answer {
-                Answer::Impossible => return Found::Forbidden(shortest, self.rules),
+                Answer::Impossible => return Found::Forbidden(first.unwrap_or_default(), self.rules),
                 Answer::Unknown => return Found::Undecided(format!("the time is over after {} cycles", self.rules)),
                 Answer::Possible => self.follow(),
             }

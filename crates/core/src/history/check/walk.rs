@@ -50,12 +50,12 @@ impl Walk {
 
     /// The state after an edge; `None` if it must not be taken here.
     fn next(self, state: usize, kind: EdgeKind) -> Option<usize> {
-        use EdgeKind::{Implied, Rw, Session, Time, Wr, Ww};
+        use EdgeKind::{Implied, Rw, Session, Time, Vanished, Wr, Ww};
         match (self, kind) {
             (Walk::All, _) => Some(0),
             (Walk::Writes | Walk::Dependencies, Ww | Session | Time) => Some(0),
             (Walk::Dependencies, Wr) => Some(0),
-            (Walk::Writes, Wr) | (Walk::Writes | Walk::Dependencies, Rw) | (_, Implied) => None,
+            (Walk::Writes, Wr) | (Walk::Writes | Walk::Dependencies, Rw) | (_, Implied | Vanished) => None,
             // States of snapshot isolation: 0 after a dependency, 1 after rw.
             (Walk::Snapshot, Rw) => (state == 0).then_some(1),
             (Walk::Snapshot, _) => Some(0),

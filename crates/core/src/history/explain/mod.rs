@@ -67,7 +67,7 @@ impl EdgeKind {
             EdgeKind::Rw => "rw",
             EdgeKind::Session => "so",
             EdgeKind::Time => "rt",
-            EdgeKind::Implied => "co",
+            EdgeKind::Implied | EdgeKind::Vanished => "co",
         }
     }
 }
@@ -95,7 +95,7 @@ pub fn concerned(facts: &Facts, reason: &Reason) -> Vec<TxnId> {
 /// The nodes of a cycle, in its order, then those that only make an edge plausible.
 fn nodes(cycle: &Cycle) -> Vec<Node> {
     let mut nodes: Vec<Node> = cycle.iter().map(|(node, _)| *node).collect();
-    for (_, edge) in cycle.iter().filter(|(_, edge)| edge.kind == EdgeKind::Implied) {
+    for (_, edge) in cycle.iter().filter(|(_, edge)| edge.kind.is_implied()) {
         if !nodes.contains(&edge.high) {
             nodes.push(edge.high);
         }
@@ -163,7 +163,7 @@ impl Teller<'_> {
             EdgeKind::Rw => self.rw(&earlier, &later, from, edge),
             EdgeKind::Session => self.session(&earlier, &later, from),
             EdgeKind::Time => format!("{earlier} had ended when {later} began"),
-            EdgeKind::Implied => self.implied(&earlier, &later, from, edge),
+            EdgeKind::Implied | EdgeKind::Vanished => self.implied(&earlier, &later, from, edge),
         };
         format!("{evidence}: {earlier} is before {later} ({})", edge.kind.name())
     }
@@ -226,10 +226,10 @@ impl Teller<'_> {
                 Some(list) if edge.low > 0 => format!("{earlier} read {key} as {list}"),
                 _ => return format!("{earlier} found {key} empty, and {later} appended {written} to it"),
             };
-            return format!("{read}, and {later} appended {written} behind that{say}");
+            return format!("{read}, and {later} appended {written}{say} behind that");
         }
         match self.value(edge.key, edge.low) {
-            Some(value) => format!("{earlier} read {key} as {value}, and {later} wrote {written} over it{say}"),
+            Some(value) => format!("{earlier} read {key} as {value}, and {later} wrote {written} to it{say} later"),
             None => format!("{earlier} found {key} as it was initially, and {later} wrote {written} to it"),
         }
     }
@@ -244,6 +244,11 @@ impl Teller<'_> {
         let reader = self.name(edge.high);
         let key = self.key(edge.key);
         let what = match self.value(edge.key, edge.low) {
+            Some(_) if self.is_list(edge.key) => {
+                let list = self.read_of(edge.high, edge.key, edge.low).unwrap_or_default();
+                format!("{reader} read {key} as {list}, of which {later} appended the last element")
+            }
+            None if self.is_list(edge.key) => format!("{reader} found {key} empty"),
             Some(value) => format!("{reader} read {key} as {value}, which {later} wrote"),
             None => format!("{reader} found {key} as it was initially"),
         };
@@ -255,8 +260,8 @@ impl Teller<'_> {
         format!("{what}; it must have seen {earlier} ({why}), which writes {key}, too")
     }
 
-    fn key(&self, key: KeyId) -> &str {
-        self.words.history.key_name(key)
+    fn key(&self, key: KeyId) -> String {
+        self.words.key(key)
     }
 
     fn is_list(&self, key: KeyId) -> bool {

@@ -106,8 +106,8 @@ impl Odd<'_> {
         self.words.name(id)
     }
 
-    fn key(&self) -> &str {
-        self.words.history.key_name(self.oddity.key)
+    fn key(&self) -> String {
+        self.words.key(self.oddity.key)
     }
 
     fn value(&self) -> String {

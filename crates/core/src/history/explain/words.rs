@@ -1,7 +1,7 @@
 //! Transactions and operations in words.
 
 use super::super::formats::elle::UNNAMED_SESSIONS;
-use super::super::{History, Op, Scalar, Status, TxnId};
+use super::super::{History, KeyId, Op, Scalar, Status, TxnId};
 use super::StoryNode;
 
 /// Longer lists are cut in their middle.
@@ -31,6 +31,12 @@ impl Words<'_> {
         let line = format!("line {}", self.history.transaction(id).line);
         let place = self.session_of(id).into_iter().chain([line]).collect::<Vec<_>>().join(", ");
         format!("{} ({place}): {}", self.name(id), self.what(id))
+    }
+
+    /// `x`, and `key 7` if that is its name: a bare number could be anything in a sentence.
+    pub(super) fn key(&self, key: KeyId) -> String {
+        let name = self.history.key_name(key);
+        if name.bytes().all(|byte| byte.is_ascii_digit()) { format!("key {name}") } else { name.to_string() }
     }
 
     /// `process 3`, if it has a name.

@@ -25,6 +25,9 @@ impl Decoder for Whole {
         if !is_last {
             return Ok(0);
         }
+        if !text.starts_with(MAGIC) {
+            return Err(ReadError::new(0, "this is no history in our binary form"));
+        }
         let mut bytes = Bytes { text, at: MAGIC.len() };
         let read = bytes.whole().map_err(|what| {
             ReadError::new(0, format!("{what} at byte {}; the file is damaged or was cut off", bytes.at))

@@ -261,6 +261,13 @@ fn decoder_of(format: Format) -> Box<dyn Decoder> {
     }
 }
 
+/// Reads a whole history that is in a given format.
+pub fn read_as(text: &[u8], format: Format) -> Result<Read, ReadError> {
+    let mut reader = Reader { decoder: Some(decoder_of(format)), ..Reader::new("") };
+    reader.feed(text)?;
+    reader.finish()
+}
+
 /// Reads a whole history at once.
 pub fn read(text: &[u8], file: &str) -> Result<Read, ReadError> {
     let mut reader = Reader::new(file);

@@ -3,7 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::history::anomaly::Named;
 use crate::history::build::{Builder, Head};
+use crate::history::check::{Checker, Verdict};
+use crate::history::explain;
+use crate::history::minimize::smallest;
+use crate::history::survey::{Standing, Survey};
 use crate::history::{Op, Scalar, Status, micro};
 
 /// What a text is, in the notation of [`micro`].
@@ -258,6 +263,34 @@ proptest! {
     fn what_is_cut_off_is_refused_or_shorter(history in histories(true), cut in 0..10_000usize, format in 0..3usize) {
         let text = write(&history, [Format::Edn, Format::Json, Format::Binary][format]).unwrap();
         let _ = read(&text[..cut % (text.len() + 1)], "");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is wrong can be told, and made smaller without becoming something else.
+    #[test]
+    fn every_violation_is_told_and_made_smaller(lists in histories(true), registers in histories(false)) {
+        for history in [lists, registers] {
+            let Ok(checker) = Checker::new(&history) else { continue };
+            let survey = Survey::of(&history, &checker, &|| false);
+            prop_assert!(!survey.is_undecided());
+            for found in &survey.anomalies {
+                let story = explain::tell(&history, &checker.facts, &found.example, "session");
+                prop_assert!(!story.explanation.however.is_empty());
+            }
+            let violated = survey.standings.iter().rev().find_map(|(requirement, standing)| match standing {
+                Standing::Violated(reason) => Some((*requirement, Named::of(reason))),
+                _ => None,
+            });
+            if let Some((requirement, name)) = violated {
+                let small = smallest(&history, requirement, &|| false).unwrap();
+                prop_assert!(small.op_count() <= history.op_count());
+                let again = Checker::new(&small).unwrap().check(requirement, &|| false);
+                prop_assert!(matches!(again, Verdict::Violated(reason) if Named::of(&reason) == name));
+            }
+        }
     }
 }
 
