@@ -57,7 +57,13 @@ fn tutorial() {
 
 #[test]
 fn reference() {
-    for file in ["docs/reference/commands.md", "docs/reference/formats.md", "docs/reference/targets.md"] {
+    for file in [
+        "docs/reference/commands.md",
+        "docs/reference/formats.md",
+        "docs/reference/targets.md",
+        "docs/reference/histories.md",
+        "docs/reference/levels.md",
+    ] {
         check(file);
     }
 }

@@ -6,6 +6,7 @@
 //! * `bugs`: the corpus of bugs still does what its files say
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `histories`: histories with known verdicts, our own and other tools'
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `killed`: what a killed txloom leaves, and who cleans it up
@@ -19,6 +20,7 @@ mod guarantees;
 mod bugs;
 mod executor;
 mod commands;
+mod histories;
 mod formats;
 mod bad_input;
 mod killed;
