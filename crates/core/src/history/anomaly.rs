@@ -157,7 +157,7 @@ fn of_oddity(kind: OddityKind) -> &'static Anomaly {
         OddityKind::IntermediateRead => &G1B,
         OddityKind::FutureRead => &FUTURE,
         OddityKind::DirtyUpdate => &DIRTY_UPDATE,
-        OddityKind::Internal => &INTERNAL,
+        OddityKind::Internal | OddityKind::Unrepeatable => &INTERNAL,
     }
 }
 
@@ -242,6 +242,8 @@ mod tests {
         check_name("rx7", "read uncommitted", "garbage-read");
         check_name("wx1 / wx2 rx1", "read atomic", "internal");
         check_name("wx1 / wx2 rx1", "read committed", "");
+        check_name("ax1 / rx ax2 rx12", "read atomic", "internal");
+        check_name("ax1 / rx ax2 rx12", "monotonic atomic view", "");
     }
 
     #[test]

@@ -103,13 +103,19 @@ struct Learner<'a> {
 
 impl Learner<'_> {
     fn run(mut self, should_stop: &dyn Fn() -> bool) -> Found {
-        // What is wrong with the guess is what a reader wants to see; later orders are less and less plausible.
-        let mut first: Option<Cycle> = None;
+        // What a reader wants to see: a cycle that is not just an order badly chosen, and of those, from the earliest orders,
+        // the shortest one.
+        let mut telling: Option<Cycle> = None;
+        let misleads = |cycle: &Cycle| cycle.iter().all(|(_, edge)| edge.kind != EdgeKind::Rw);
         loop {
             let graph = Graph::new(self.history, self.facts, &self.orders, self.requirement.order);
             let cycles = relation::forbidden(self.facts, &self.orders, &graph, self.requirement.level, CYCLES_MAX);
-            let Some(shortest) = cycles.first() else { return Found::Kept(self.orders) };
-            first.get_or_insert_with(|| shortest.clone());
+            if cycles.is_empty() {
+                return Found::Kept(self.orders);
+            }
+            if telling.as_ref().is_none_or(misleads) {
+                telling = cycles.iter().find(|cycle| !misleads(cycle)).cloned().or(telling).or(cycles.first().cloned());
+            }
             for cycle in &cycles {
                 let rule = self.rule(cycle);
                 if rule.is_empty() {
@@ -128,7 +134,7 @@ impl Learner<'_> {
                 }
             };
             match answer {
-                Answer::Impossible => return Found::Forbidden(first.unwrap_or_default(), self.rules),
+                Answer::Impossible => return Found::Forbidden(telling.unwrap_or_default(), self.rules),
                 Answer::Unknown => return Found::Undecided(format!("the time is over after {} cycles", self.rules)),
                 Answer::Possible => self.follow(),
             }

@@ -57,6 +57,13 @@ impl Odd<'_> {
                 ],
                 format!("{who} built on what never was"),
             ),
+            OddityKind::Unrepeatable => {
+                let before = self.read_before().unwrap_or_else(|| "something else".to_string());
+                (
+                    vec![format!("{who} first did: {before}"), self.read()],
+                    format!("in between, {value} of others came in"),
+                )
+            }
             OddityKind::Internal => {
                 let own = self.own().unwrap_or_else(|| "something else".to_string());
                 (vec![self.read()], format!("{who} itself had done before: {own}"))
@@ -96,6 +103,13 @@ impl Odd<'_> {
         let before = self.words.history.ops(self.oddity.transaction).get(..self.oddity.op as usize)?;
         let is_write = |op: &&Op| matches!(op, Op::Write(..) | Op::Append(..)) && op.key() == self.oddity.key;
         before.iter().rev().find(is_write).map(|op| self.words.op(op))
+    }
+
+    /// The last read of the key before.
+    fn read_before(&self) -> Option<String> {
+        let before = self.words.history.ops(self.oddity.transaction).get(..self.oddity.op as usize)?;
+        let is_read = |op: &&Op| matches!(op, Op::ReadList(..)) && op.key() == self.oddity.key;
+        before.iter().rev().find(is_read).map(|op| self.words.op(op))
     }
 
     fn op(&self) -> Option<&Op> {

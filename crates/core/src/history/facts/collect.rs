@@ -281,6 +281,8 @@ impl Collector<'_> {
         if !own.is_empty() {
             if !elements.ends_with(&own) {
                 self.odd(OddityKind::Internal, place, key, own.last().copied(), None);
+            } else if let Some(others) = self.shown_since(place, key, elements) {
+                self.odd(OddityKind::Unrepeatable, place, key, Some(others), None);
             }
             return;
         }
@@ -293,6 +295,20 @@ impl Collector<'_> {
         } else if self.node(write.transaction) != NOBODY {
             self.read(place, key, length);
         }
+    }
+
+    /// An element that a read shows between what the transaction had read of the list before and what it appended since.
+    /// (Without own appends this is a read of two versions, which the graph tells.)
+    fn shown_since(&self, (id, at): (TxnId, u32), key: KeyId, elements: &[Scalar]) -> Option<Scalar> {
+        let ops = &self.history.ops(id)[..at as usize];
+        let before = |op: &Op| matches!(op, Op::ReadList(other, _) if *other == key);
+        let read_at = ops.iter().rposition(before)?;
+        let Op::ReadList(_, list) = ops[read_at] else { return None };
+        let read = self.history.list(key, list);
+        let since = ops[read_at..].iter().filter_map(written).filter(|(other, _)| *other == key).count();
+        let others = elements.len().checked_sub(since)?;
+        let is_same = elements[..others] == *read;
+        (!is_same).then(|| elements.get(read.len()).or(elements.last()).copied()).flatten()
     }
 
     /// Whether a list holds something that its reader appends only later.
@@ -371,6 +387,8 @@ mod tests {
         check("ax1 ax2 / rx1", "", &[OddityKind::IntermediateRead]);
         check("ax1 / ax2 rx1 / rx12", "3<2", &[OddityKind::Internal]);
         check("rx1 ax1", "", &[OddityKind::FutureRead]);
+        check("ax1 / rx ax2 rx12", "2<0", &[OddityKind::Unrepeatable]);
+        check("ax1 / ax2 rx12 ax3 rx123", "", &[]);
     }
 
     #[test]

@@ -140,6 +140,8 @@ pub enum OddityKind {
     DirtyUpdate,
     /// A read contradicts what the transaction itself did before.
     Internal,
+    /// A list changed under a transaction: its own appends stand behind more than it had read.
+    Unrepeatable,
 }
 
 impl OddityKind {
@@ -153,6 +155,7 @@ impl OddityKind {
         OddityKind::FutureRead,
         OddityKind::DirtyUpdate,
         OddityKind::Internal,
+        OddityKind::Unrepeatable,
     ];
 
     /// The weakest level that forbids it; all stronger ones do, too.
@@ -167,6 +170,8 @@ impl OddityKind {
             | OddityKind::FutureRead
             | OddityKind::DirtyUpdate => Level::ReadCommitted,
             OddityKind::Internal => Level::MonotonicAtomicView,
+            // What others commit may show, but not to somebody who sees all or nothing of them.
+            OddityKind::Unrepeatable => Level::ReadAtomic,
         }
     }
 }

@@ -109,7 +109,6 @@ impl Json {
             let mut data = None;
             fields(scan, &mut |key, at| {
                 data = data.or((key == b"data").then_some(at));
-                Ok(())
             })?;
             let Some(data) = data else {
                 return Err(Stop::Wrong(0, "there is no \"data\" in this object".to_string()));
@@ -139,13 +138,10 @@ impl Json {
     fn transaction(&mut self, scan: &mut Scan<'_>, session: u32, line: usize) -> Result<(), Stop> {
         let (mut events, mut is_committed, start) = (None, true, scan.at);
         let text = scan.text;
-        fields(scan, &mut |key, at| {
-            match key {
-                b"events" => events = Some(at),
-                b"committed" => is_committed = !text[at..].starts_with(b"false"),
-                _ => {}
-            }
-            Ok(())
+        fields(scan, &mut |key, at| match key {
+            b"events" => events = Some(at),
+            b"committed" => is_committed = !text[at..].starts_with(b"false"),
+            _ => {}
         })?;
         let status = if is_committed { Status::Committed } else { Status::Aborted };
         self.builder.begin(Head { session, status, began: None, ended: None, line: line as u32 });
@@ -162,7 +158,6 @@ impl Json {
         let mut found = None;
         fields(scan, &mut |key, at| {
             found = Some((key == b"Write", key == b"Read", at));
-            Ok(())
         })?;
         let Some((is_write, is_read, at)) = found else {
             return Err(Stop::Wrong(start, "expected an event like {\"Write\": …}, found an empty one".to_string()));
@@ -174,13 +169,10 @@ impl Json {
         let (mut variable, mut version) = (None, None);
         let mut inner = Scan::new(scan.text, at, Syntax::Json);
         let text = scan.text;
-        fields(&mut inner, &mut |key, at| {
-            match key {
-                b"variable" => variable = Some(at),
-                b"version" => version = Scan::new(text, at, Syntax::Json).token().ok(),
-                _ => {}
-            }
-            Ok(())
+        fields(&mut inner, &mut |key, at| match key {
+            b"variable" => variable = Some(at),
+            b"version" => version = Scan::new(text, at, Syntax::Json).token().ok(),
+            _ => {}
         })?;
         let wrong = |what: &str| Err(Stop::Wrong(start, format!("this event has no {what}")));
         let Some(variable) = variable else { return wrong("\"variable\"") };
@@ -198,7 +190,7 @@ impl Json {
 }
 
 /// Calls with every key of an object and the place of its value.
-fn fields(scan: &mut Scan<'_>, with: &mut dyn FnMut(&[u8], usize) -> Result<(), Stop>) -> Result<(), Stop> {
+fn fields(scan: &mut Scan<'_>, with: &mut dyn FnMut(&[u8], usize)) -> Result<(), Stop> {
     scan.blanks()?;
     match scan.peek() {
         None => return Err(Stop::End),
@@ -215,7 +207,7 @@ fn fields(scan: &mut Scan<'_>, with: &mut dyn FnMut(&[u8], usize) -> Result<(), 
         let key = scan.value()?;
         let key = key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")).unwrap_or(key);
         let value = scan.value()?;
-        with(key, scan.at - value.len())?;
+        with(key, scan.at - value.len());
     }
     scan.at += 1;
     Ok(())

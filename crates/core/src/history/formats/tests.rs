@@ -159,7 +159,10 @@ fn histories(with_lists: bool) -> impl Strategy<Value = History> {
     prop::collection::vec(transaction, 0..8).prop_map(move |transactions| build(&transactions, with_lists))
 }
 
-fn build(transactions: &[(u32, u8, Vec<(u8, u8)>)], with_lists: bool) -> History {
+/// Session, status, operations.
+type Drawn = (u32, u8, Vec<(u8, u8)>);
+
+fn build(transactions: &[Drawn], with_lists: bool) -> History {
     let mut builder = Builder::default();
     let mut next = 0;
     for (at, (session, status, ops)) in transactions.iter().enumerate() {
