@@ -9,7 +9,8 @@
 //! * [`streams`]: where output goes: widths, colours, closed pipes
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
-//! * [`run`], [`hunt`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands; [`isolation`]: a form of `run` of its own
+//! * [`run`], [`hunt`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
+//! * [`isolation`]: a form of `run` of its own
 //! * [`signals`]: what Ctrl-C does
 //!
 //! Only this layer prints. A command returns its [`Exit`], or a [`Failure`] that says what to do.

@@ -1,8 +1,8 @@
 //! Histories with known verdicts: our own corpus, other tools' samples, bad files; and that the documents say what is so.
 //!
-//! The folder of a history in `corpus/histories` is its verdict: the strongest levels that hold, without sessions and real time
-//! (where two hold of which neither implies the other, both). `TXLOOM_HISTORY_SAMPLES` names a directory with the samples of
-//! other tools; without it they are not asked for.
+//! The folder of a history in `corpus/histories` is its verdict: the strongest levels that hold, without sessions and real
+//! time (where two hold of which neither implies the other, both). `TXLOOM_HISTORY_SAMPLES` names a directory with the
+//! samples of other tools; without it they are not asked for.
 
 use std::collections::BTreeSet;
 use std::path::Path;

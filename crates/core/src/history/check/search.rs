@@ -103,8 +103,8 @@ struct Learner<'a> {
 
 impl Learner<'_> {
     fn run(mut self, should_stop: &dyn Fn() -> bool) -> Found {
-        // What a reader wants to see: a cycle that is not just an order badly chosen, and of those, from the earliest orders,
-        // the shortest one.
+        // What a reader wants to see: a cycle that is not just an order badly chosen; of those, the shortest one under the
+        // earliest, most plausible orders.
         let mut telling: Option<Cycle> = None;
         let misleads = |cycle: &Cycle| cycle.iter().all(|(_, edge)| edge.kind != EdgeKind::Rw);
         loop {

@@ -8,8 +8,8 @@
 //!   However:  then T1 is before itself: T1 → T2 → T1
 //! ```
 //!
-//! A [`Story`] is data: the explanation in words, and the same as a small graph to draw. Every edge names the operations that
-//! prove it; what rests on a choice of version order says so.
+//! A [`Story`] is data: the explanation in words, and the same as a small graph to draw. Every edge names the operations
+//! that prove it; what rests on a choice of version order says so.
 
 mod odd;
 mod words;

@@ -5,19 +5,19 @@
 //!   {:index 3 :type :ok     :process 0 :f :txn :value [[:append x 1] [:r y [2 5]]]}    ended here, and saw this
 //! ```
 //!
-//! A completion (`ok`, `fail`, `info`) ends what its process invoked last. `fail` was rolled back. Of `info`, and of what has no
-//! completion, nobody knows; in Jepsen such a process never comes back, and if one does here, it counts as a new one.
-//! Operations of other than numbered processes (`:nemesis`) are none of a transaction. Operations without a process tell
-//! nothing of sessions; each is one of its own.
+//! A completion (`ok`, `fail`, `info`) ends what its process invoked last. `fail` was rolled back. Of `info`, and of
+//! what has no completion, nobody knows; in Jepsen such a process never comes back, and if one does here, it counts as
+//! a new one. Operations of other than numbered processes (`:nemesis`) are none of a transaction. Operations without a
+//! process tell nothing of sessions; each is one of its own.
 //!
 //! Which keys are lists and which are registers, the operations tell: `append` and reads of vectors, or `w`.
 //!
 //! # How it is fast
 //!
-//! A map is first walked over without looking at its value, so that the order of its keys does not matter and nothing has
-//! happened yet when the text ends in the middle. Then the value is read, its lists into one buffer that is compared with what
-//! the key's longest list already says. What was invoked is kept as text: it is read only if the completion does not say
-//! it all.
+//! A map is first walked over without looking at its value, so that the order of its keys does not matter and nothing
+//! has happened yet when the text ends in the middle. Then the value is read, its lists into one buffer that is
+//! compared with what the key's longest list already says. What was invoked is kept as text: it is read only if the
+//! completion does not say it all.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -25,8 +25,9 @@
 //!
 //! # Initial values
 //!
-//! `nil` and `null` are what nobody wrote. In Plume's and dbcop's formats 0 is, too, unless somebody writes 0 to that key: then
-//! a read of 0 is a read of that write. AWDIT's format has no initial values: a read of what nobody wrote is an anomaly.
+//! `nil` and `null` are what nobody wrote. In Plume's and dbcop's formats 0 is, too, unless somebody writes 0 to that
+//! key: then a read of 0 is a read of that write. AWDIT's format has no initial values: a read of what nobody wrote is
+//! an anomaly.
 
 mod scan;
 mod detect;
@@ -137,8 +138,8 @@ impl Format {
 impl Convention {
     /// What a level's name, as a user wrote it, means by this convention; `None` if there is no such level.
     ///
-    /// A name that says its order (`strong session …`, `strong …`, `plain …`) is taken at its word, and so is Adya's own name
-    /// of a level (`PL-2`).
+    /// A name that says its order (`strong session …`, `strong …`, `plain …`) is taken at its word, and so is Adya's own
+    /// name of a level (`PL-2`).
     pub fn requirement(&self, name: &str) -> Option<Requirement> {
         let words = name.to_lowercase().replace(['-', '_'], " ");
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");

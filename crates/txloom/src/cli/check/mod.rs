@@ -31,8 +31,8 @@ use judge::Question;
 /// The flags of `check`.
 #[derive(Debug, Default, clap::Args)]
 pub struct CheckArgs {
-    /// Histories: Elle/Jepsen (EDN, JSON, JSON lines), Plume/PolySI, AWDIT, dbcop, or our own; directories stand for all files
-    /// in them; - is the standard input
+    /// Histories: Elle/Jepsen (EDN, JSON, JSON lines), Plume/PolySI, AWDIT, dbcop, or our own; directories stand for all
+    /// files in them; - is the standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Ask for this level, e.g. snapshot-isolation, strong-session-causal, strict-serializable; may be repeated
