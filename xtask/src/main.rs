@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         Some("soak") => soak::run(&arguments[1..]),
         Some("bench") => bench::run(),
         Some("record") => record::run(&arguments[1..]),
-        _ => Err(anyhow::anyhow!("usage: xtask soak [ROUNDS] | bench | record TARGET…")),
+        _ => Err(anyhow::anyhow!("usage: xtask soak [ROUNDS] [SECTION…] | bench | record TARGET…")),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -32,6 +32,7 @@
 pub mod value;
 pub mod sql;
 pub mod suggest;
+pub mod toml_text;
 pub mod program;
 pub mod case;
 pub mod dialect;

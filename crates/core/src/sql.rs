@@ -3,6 +3,12 @@
 //! Much of what txloom does to statements needs no grammar, only the certainty that a keyword is not inside a string or
 //! a comment: telling a COMMIT from a query, replacing `:name` by a value, splitting the rows of an INSERT. Anything
 //! deeper belongs to a real parser.
+//!
+//! * [`write`](mod@write): what an INSERT, UPDATE or DELETE does, to which table, to which rows
+//! * [`keys`]: the primary keys that a setup declares
+
+pub mod keys;
+pub mod write;
 
 use std::ops::Range;
 
@@ -58,6 +64,20 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
         at += length;
     }
     tokens
+}
+
+/// A name without its quotes, in lower case: two spellings of one name are equal on every engine of ours. (Where case
+/// matters, two names may become one.)
+pub fn plain_name(name: &str) -> String {
+    let quote = name.chars().next().filter(|c| ['"', '`'].contains(c)).filter(|_| name.len() > 1);
+    let plain = match quote {
+        Some(quote) => {
+            let inner = &name[1..];
+            inner.strip_suffix(quote).unwrap_or(inner).replace(&quote.to_string().repeat(2), &quote.to_string())
+        }
+        None => name.to_string(),
+    };
+    plain.to_lowercase()
 }
 
 /// Whether every string, quoted name and comment is closed, so that what is written below does not become part of it.
@@ -215,6 +235,15 @@ mod tests {
         assert_eq!(tokens("$f$ BEGIN 'x' $f$ 1").len(), 2);
         assert_eq!(tokens("/*/ not yet */ 1").len(), 1);
         assert_eq!(tokens("SELECT $1").len(), 3);
+    }
+
+    #[test]
+    fn names_are_compared_without_quotes_and_case() {
+        for (name, expect) in
+            [("T", "t"), ("\"a\"\"B\"", "a\"b"), ("\"a\"\"\"", "a\""), ("`x`", "x"), ("\"", "\""), ("", "")]
+        {
+            assert_eq!(plain_name(name), expect);
+        }
     }
 
     #[test]

@@ -80,6 +80,47 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/tidb-33315.sql",
 ];
 
+/// One case per planted bug, named after it: fails with the bug, holds without it.
+pub const PLANTED: &[CorpusCase] = corpus_files![
+    // Switches of the model.
+    "planted/aborted-predicate.sql",
+    "planted/dangling-reference.sql",
+    "planted/deadlock-victim.sql",
+    "planted/dirty-read.sql",
+    "planted/key-update.sql",
+    "planted/lost-commit.sql",
+    "planted/lost-update.sql",
+    "planted/non-repeatable-read.sql",
+    "planted/phantom.sql",
+    "planted/rollback-leaves-row.sql",
+    "planted/stale-snapshot.sql",
+    "planted/statement-rollback-leaves-row.sql",
+    "planted/write-skew.sql",
+    // Wrappers of any engine.
+    "planted/crash.sql",
+    "planted/extra-row.sql",
+    "planted/missing-error.sql",
+    "planted/missing-row.sql",
+    "planted/unexpected-error.sql",
+    "planted/wrong-aggregate.sql",
+];
+
+/// Two cases of every known behaviour of `known.toml`: one that matches its entry, and a near miss that does not.
+pub const KNOWN: &[CorpusCase] = corpus_files![
+    "known/DT2-lock-point.sql",
+    "known/DT2-lock-point-near-miss.sql",
+    "known/MDEV-26671.sql",
+    "known/MDEV-26671-near-miss.sql",
+    "known/MDEV-27922.sql",
+    "known/MDEV-27922-near-miss.sql",
+    "known/MDEV-27992.sql",
+    "known/MDEV-27992-near-miss.sql",
+    "known/MDEV-35124.sql",
+    "known/MDEV-35124-near-miss.sql",
+    "known/MySQL-106655.sql",
+    "known/MySQL-106655-near-miss.sql",
+];
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -96,7 +137,9 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        for (folder, list) in [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS)] {
+        let lists =
+            [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("planted", PLANTED), ("known", KNOWN)];
+        for (folder, list) in lists {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)
                 .unwrap()

@@ -7,7 +7,9 @@ pub mod execute;
 pub mod corpus;
 pub mod contract;
 pub mod levels;
+pub mod matrix;
 pub mod report;
+pub mod hunt;
 pub mod exit;
 #[cfg(feature = "cli")]
 pub mod cli;

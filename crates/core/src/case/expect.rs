@@ -7,8 +7,9 @@ use std::fmt;
 
 use crate::case::SessionName;
 use crate::engine::{EngineInfo, Version};
-use crate::level::LevelName;
+use crate::level::{KNOWN_LEVELS, LevelName};
 use crate::outcome::ErrorClass;
+use crate::suggest;
 use crate::value::Value;
 
 /// One `-- >` line.
@@ -132,7 +133,24 @@ impl Relation {
     }
 }
 
+/// What is wrong with a guard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardError<'a> {
+    /// The part that is wrong: a slice of what was read.
+    pub part: &'a str,
+    /// What is wrong with it.
+    pub message: String,
+}
+
 impl Guard {
+    /// Reads what stands between the brackets: `postgres>=14, model serializable`.
+    pub fn parse(text: &str) -> Result<Guard, GuardError<'_>> {
+        if text.trim() == "anomaly" {
+            return Ok(Guard::Anomaly);
+        }
+        text.split(',').map(Term::parse).collect::<Result<Vec<_>, _>>().map(Guard::Any)
+    }
+
     /// Whether the guard matches an engine and the level of a session on it. A mark matches nowhere.
     pub fn matches(&self, engine: &EngineInfo, level: &LevelName) -> bool {
         match self {
@@ -143,6 +161,35 @@ impl Guard {
 }
 
 impl Term {
+    /// `mariadb<10.8`, `postgres>=14<16 serializable`, `repeatable read`.
+    fn parse(text: &str) -> Result<Term, GuardError<'_>> {
+        let error = |part, message: &str| GuardError { part, message: message.to_string() };
+        let trimmed = text.trim();
+        if let Some(level) = LevelName::parse(trimmed) {
+            return Ok(Term { engine: None, bounds: Vec::new(), level: Some(level) });
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let name_end = trimmed.find(|c| !is_name(c)).unwrap_or(trimmed.len());
+        let (engine, mut rest) = trimmed.split_at(name_end);
+        if engine.is_empty() {
+            return Err(error(text, "expected an engine, with a version range or a level, or a level"));
+        }
+        let mut bounds = Vec::new();
+        while let Some((sign, relation)) = Relation::SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            let after = &rest[sign.len()..];
+            let end = after.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(after.len());
+            let version: Result<Vec<u32>, _> = after[..end].split('.').map(str::parse).collect();
+            let version = version.map_err(|_| error(after, "expected a version such as 10.8"))?;
+            bounds.push(Bound { relation: *relation, version });
+            rest = &after[end..];
+        }
+        let level = match rest.trim() {
+            "" => None,
+            name => Some(LevelName::parse(name).ok_or_else(|| error(name, &unknown_level(name)))?),
+        };
+        Ok(Term { engine: Some(engine.to_string()), bounds, level })
+    }
+
     fn matches(&self, engine: &EngineInfo, level: &LevelName) -> bool {
         self.engine.as_ref().is_none_or(|family| family == engine.family)
             && self.bounds.iter().all(|bound| bound.holds(&engine.version))
@@ -220,6 +267,12 @@ impl fmt::Display for Expect {
             Expect::Cancelled => f.write_str("cancelled"),
         }
     }
+}
+
+/// A message about a level that no engine has.
+pub(super) fn unknown_level(name: &str) -> String {
+    let hint = suggest::hint(name, KNOWN_LEVELS.iter().copied());
+    format!("unknown isolation level `{name}`{hint} (levels: {})", KNOWN_LEVELS.join(", "))
 }
 
 /// `(1, 'a') (2, NULL)`; no rows are `(empty)`.

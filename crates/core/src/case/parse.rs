@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::expect::{Bound, Relation, Term};
+use crate::case::expect::unknown_level;
 use crate::case::literal::{self, LiteralError};
 use crate::case::{Assert, AssertWhen, Case, Entry, Event, Expect, Expectation, FORMAT_VERSION, Final, Guard};
 use crate::case::{Item, Line, SessionName, Sql};
-use crate::level::{KNOWN_LEVELS, LevelName};
+use crate::level::LevelName;
 use crate::outcome::ErrorClass;
 use crate::schedule::Schedule;
 use crate::sql;
@@ -224,39 +224,8 @@ impl<'a> Parser<'a> {
     fn guard(&self, text: &'a str) -> Result<(Option<Guard>, &'a str), CaseError> {
         let Some(inner) = text.strip_prefix('[') else { return Ok((None, text)) };
         let (inner, rest) = inner.split_once(']').ok_or_else(|| self.error_at(text, "this guard has no `]`"))?;
-        if inner.trim() == "anomaly" {
-            return Ok((Some(Guard::Anomaly), rest.trim()));
-        }
-        let terms = inner.split(',').map(|term| self.term(term)).collect::<Result<Vec<_>, _>>()?;
-        Ok((Some(Guard::Any(terms)), rest.trim()))
-    }
-
-    /// `mariadb<10.8`, `postgres>=14<16 serializable`, `repeatable read`.
-    fn term(&self, text: &str) -> Result<Term, CaseError> {
-        let trimmed = text.trim();
-        if let Some(level) = LevelName::parse(trimmed) {
-            return Ok(Term { engine: None, bounds: Vec::new(), level: Some(level) });
-        }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let name_end = trimmed.find(|c| !is_name(c)).unwrap_or(trimmed.len());
-        let (engine, mut rest) = trimmed.split_at(name_end);
-        if engine.is_empty() {
-            return Err(self.error_at(text, "expected an engine, with a version range or a level, or a level"));
-        }
-        let mut bounds = Vec::new();
-        while let Some((sign, relation)) = Relation::SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
-            let after = &rest[sign.len()..];
-            let end = after.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(after.len());
-            let version: Result<Vec<u32>, _> = after[..end].split('.').map(str::parse).collect();
-            let version = version.map_err(|_| self.error_at(after, "expected a version such as 10.8"))?;
-            bounds.push(Bound { relation: *relation, version });
-            rest = &after[end..];
-        }
-        let level = match rest.trim() {
-            "" => None,
-            name => Some(LevelName::parse(name).ok_or_else(|| self.error_at(rest.trim(), unknown_level(name)))?),
-        };
-        Ok(Term { engine: Some(engine.to_string()), bounds, level })
+        let guard = Guard::parse(inner).map_err(|error| self.error_at(error.part, error.message))?;
+        Ok((Some(guard), rest.trim()))
     }
 
     fn expect(&self, text: &'a str) -> Result<Expect, CaseError> {
@@ -473,9 +442,4 @@ fn not_an_element(line: &str) -> String {
 
 fn not_a_session(name: &str) -> String {
     format!("`{name}` is not the name of a session (a lower-case letter, then letters, digits, underscores)")
-}
-
-fn unknown_level(name: &str) -> String {
-    let hint = suggest::hint(name, KNOWN_LEVELS.iter().copied());
-    format!("unknown isolation level `{name}`{hint} (levels: {})", KNOWN_LEVELS.join(", "))
 }

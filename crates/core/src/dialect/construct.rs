@@ -3,7 +3,7 @@
 /// A part of the language that not every engine has, or that engines spell or mean differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Construct {
-    /// The type of small whole numbers.
+    /// The type of whole numbers of 16 bits.
     SmallInt,
     /// The type of whole numbers.
     Int,
@@ -27,17 +27,24 @@ pub enum Construct {
     Timestamp,
     /// The type of byte strings.
     Blob,
+    /// A literal of bytes: what stands before the hexadecimal digits; a quote stands after them.
+    BytesLiteral,
     /// The type of truth values.
     Boolean,
-    /// What makes the server hand out a column's values.
+    /// The definition of a primary key whose values the server hands out: all that follows the column's name.
     AutoIncrement,
+    /// What happens to a value beyond the bounds of its type: texts that are too long, numbers that are too large.
+    Bounds,
+    /// `DEFAULT` in the place of a value.
+    DefaultKeyword,
     /// CHECK constraints that are enforced.
     Check,
     /// Foreign keys that are enforced.
     ForeignKey,
-    /// A query that locks what it reads, for others to read but not to write.
+    /// The end of a query that locks what it reads, for others to read but not to write. The query has one table, and
+    /// neither DISTINCT nor groups nor set operations.
     ForShare,
-    /// A query that locks what it reads.
+    /// The end of a query that locks what it reads; the same kind of query.
     ForUpdate,
     /// The beginning of an INSERT that leaves out rows that violate a key.
     InsertIgnore,
@@ -51,31 +58,32 @@ pub enum Construct {
     Replace,
     /// Comparison in which NULL equals NULL.
     NullSafeEqual,
-    /// Division whose result is a whole number where both sides are.
+    /// The operator for the division of a whole number by one that is not 0; the result is cut off.
     IntegerDivision,
-    /// The remainder of a division.
+    /// The operator for the remainder of such a division.
     Remainder,
-    /// Comparison of texts that tells case apart.
+    /// What comparisons of texts make of case, and of blanks at the end. Texts of small letters and digits compare the
+    /// same everywhere: that needs no permission. Where this is not shared, no others are generated.
     TextComparison,
     /// Texts put together by an operator.
     ConcatOperator,
     /// Texts put together by a function.
     Concat,
-    /// `LIKE` that tells case apart.
+    /// `LIKE`, for texts and patterns that compare the same everywhere (see [`Construct::TextComparison`]).
     Like,
-    /// The number of characters of a text.
+    /// The length of an ASCII text.
     CharLength,
-    /// A text in capitals.
+    /// A text in capitals, which is what [`Construct::TextComparison`] is about.
     Upper,
     /// A text in small letters.
     Lower,
-    /// A part of a text: `f(text, from, length)`.
+    /// A part of a text: `f(text, from, length)`, from at least 1, length at least 0.
     Substring,
     /// A text without blanks around it.
     Trim,
     /// The distance of a number from 0.
     Abs,
-    /// The nearest whole number.
+    /// The nearest whole number; `f(number)`.
     Round,
     /// The sign of a number.
     Sign,
@@ -83,24 +91,28 @@ pub enum Construct {
     Coalesce,
     /// NULL if both arguments are equal.
     NullIf,
-    /// The largest of its arguments, NULL if one is NULL.
+    /// The largest of its arguments.
     Greatest,
-    /// The smallest of its arguments, NULL if one is NULL.
+    /// The smallest of its arguments.
     Least,
+    /// The place of NULL among other values in an ascending order.
+    OrderOfNulls,
     /// A truth value where a value is asked for: `SELECT a = b`, and what it looks like.
     TruthValue,
     /// A CAST to a whole number; the spelling of the type.
     CastToInteger,
     /// A CAST to a text; the spelling of the type.
     CastToText,
-    /// `FULL OUTER JOIN`.
+    /// `FULL OUTER JOIN`, for conditions that are an equality of columns.
     FullJoin,
     /// Common table expressions.
     With,
     /// Window functions.
     Window,
-    /// `UPDATE t … WHERE … IN (SELECT … FROM t)`: the written table in a subquery of the statement.
+    /// `UPDATE t … WHERE … IN (SELECT … FROM t)`: the written table in a subquery of an UPDATE or a DELETE.
     SelfSubquery,
+    /// `LIMIT` in an UPDATE or a DELETE, after an `ORDER BY`.
+    LimitedWrite,
 }
 
 impl Construct {
@@ -109,14 +121,16 @@ impl Construct {
     pub const ALL: &[Construct] = &[
         Construct::SmallInt, Construct::Int, Construct::BigInt, Construct::Decimal, Construct::Double,
         Construct::Varchar, Construct::Char, Construct::Text, Construct::Date, Construct::Time, Construct::Timestamp,
-        Construct::Blob, Construct::Boolean, Construct::AutoIncrement, Construct::Check, Construct::ForeignKey,
-        Construct::ForShare, Construct::ForUpdate, Construct::InsertIgnore, Construct::OnConflictDoNothing,
-        Construct::OnConflictDoUpdate, Construct::OnDuplicateKeyUpdate, Construct::Replace, Construct::NullSafeEqual,
-        Construct::IntegerDivision, Construct::Remainder, Construct::TextComparison, Construct::ConcatOperator,
-        Construct::Concat, Construct::Like, Construct::CharLength, Construct::Upper, Construct::Lower,
-        Construct::Substring, Construct::Trim, Construct::Abs, Construct::Round, Construct::Sign, Construct::Coalesce,
-        Construct::NullIf, Construct::Greatest, Construct::Least, Construct::TruthValue, Construct::CastToInteger,
-        Construct::CastToText, Construct::FullJoin, Construct::With, Construct::Window, Construct::SelfSubquery,
+        Construct::Blob, Construct::BytesLiteral, Construct::Boolean, Construct::AutoIncrement, Construct::Bounds,
+        Construct::DefaultKeyword, Construct::Check, Construct::ForeignKey, Construct::ForShare, Construct::ForUpdate,
+        Construct::InsertIgnore, Construct::OnConflictDoNothing, Construct::OnConflictDoUpdate,
+        Construct::OnDuplicateKeyUpdate, Construct::Replace, Construct::NullSafeEqual, Construct::IntegerDivision,
+        Construct::Remainder, Construct::TextComparison, Construct::ConcatOperator, Construct::Concat,
+        Construct::Like, Construct::CharLength, Construct::Upper, Construct::Lower, Construct::Substring,
+        Construct::Trim, Construct::Abs, Construct::Round, Construct::Sign, Construct::Coalesce, Construct::NullIf,
+        Construct::Greatest, Construct::Least, Construct::OrderOfNulls, Construct::TruthValue,
+        Construct::CastToInteger, Construct::CastToText, Construct::FullJoin, Construct::With, Construct::Window,
+        Construct::SelfSubquery, Construct::LimitedWrite,
     ];
 }
 
@@ -127,4 +141,16 @@ pub struct Spelling {
     pub text: &'static str,
     /// What tells this meaning apart from that of other engines that write the same; empty where there is no doubt.
     pub sense: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_listed_once_in_their_order() {
+        assert!(Construct::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(Construct::ALL.last(), Some(&Construct::LimitedWrite), "the last one of the enumeration");
+        assert_eq!(Construct::ALL.len(), Construct::LimitedWrite as usize + 1);
+    }
 }

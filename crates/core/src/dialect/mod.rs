@@ -6,6 +6,7 @@
 mod normalize;
 mod mysql;
 mod construct;
+mod spellings;
 
 use std::fmt;
 
@@ -60,6 +61,10 @@ pub trait Dialect: Sync + fmt::Debug {
 #[derive(Debug)]
 pub struct Sqlite;
 
+/// SQLite's language with `FOR UPDATE` and `FOR SHARE`: that of `model`.
+#[derive(Debug)]
+pub struct LockingSqlite;
+
 /// PostgreSQL's language; cells are in text format.
 #[derive(Debug)]
 pub struct Postgres;
@@ -79,6 +84,28 @@ impl Dialect for Sqlite {
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
         normalize::sqlite(type_name, bytes)
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        spellings::find(spellings::SQLITE, construct, version)
+    }
+}
+
+impl Dialect for LockingSqlite {
+    fn name(&self) -> &'static str {
+        Sqlite.name()
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        Sqlite.literal(value)
+    }
+
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
+        Sqlite.normalize(type_name, bytes)
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        spellings::find(spellings::LOCKING, construct, version).or_else(|| Sqlite.spelling(construct, version))
     }
 }
 
@@ -101,6 +128,10 @@ impl Dialect for Postgres {
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
         normalize::postgres(type_name, bytes)
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        spellings::find(spellings::POSTGRES, construct, version)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The language of MySQL and MariaDB; cells are in the text protocol.
 
 use super::normalize::{number_or_text, text};
-use super::{Dialect, quote};
+use super::{Construct, Dialect, Spelling, quote, spellings};
+use crate::engine::Version;
 use crate::value::{Number, Value};
 
 /// The language of MySQL and MariaDB, with their default `sql_mode`.
@@ -30,6 +31,10 @@ impl Dialect for MySql {
             "binary" | "varbinary" | "blob" | "geometry" | "vector" => Value::Bytes(bytes.to_vec()),
             _ => text(bytes),
         }
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        spellings::find(spellings::MYSQL, construct, version)
     }
 }
 

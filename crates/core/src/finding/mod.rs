@@ -6,6 +6,7 @@
 
 mod explanation;
 mod fingerprint;
+pub mod known;
 
 pub use explanation::Explanation;
 pub(crate) use fingerprint::hash;
@@ -56,11 +57,18 @@ impl Finding {
         Finding { oracle, sentence, explanation, case, trace, others: Vec::new(), target, level, fingerprint }
     }
 
-    /// The command that runs the case again, once it has been written to `path`.
+    /// The runs that show it: the first one and those that it is compared with, in the order of the targets.
+    pub fn traces(&self) -> Vec<&Trace> {
+        [&self.trace].into_iter().chain(&self.others).collect()
+    }
+
+    /// The command that shows it again, once the case has been written to `path`: the same oracle on the same targets.
     ///
     /// The level is part of the command only where the case itself does not say it.
     pub fn replay_command(&self, path: &str) -> String {
-        let mut command = format!("txloom run {} --on {}", quoted(path), quoted(&self.target));
+        let others = self.others.iter().map(|trace| trace.engine.target.as_str());
+        let targets: Vec<String> = [self.target.as_str()].into_iter().chain(others).map(quoted).collect();
+        let mut command = format!("txloom run {} --on {} --oracle {}", quoted(path), targets.join(" "), self.oracle);
         let mut levels: Vec<&str> = self.trace.sessions.iter().map(|session| session.level.as_str()).collect();
         levels.dedup();
         let told = self.trace.sessions.iter().any(|session| self.case.level_of(&session.name).is_some());
@@ -69,6 +77,16 @@ impl Finding {
         }
         command
     }
+}
+
+/// What the targets of several runs are called: as the user wrote them, numbered where two have the same name.
+pub fn labels(traces: &[&Trace]) -> Vec<String> {
+    let names: Vec<&str> = traces.iter().map(|trace| trace.engine.target.as_str()).collect();
+    let label = |(position, name): (usize, &&str)| {
+        let same = |names: &[&str]| names.iter().filter(|other| *other == name).count();
+        if same(&names) == 1 { (*name).to_string() } else { format!("{name} ({})", same(&names[..=position])) }
+    };
+    names.iter().enumerate().map(label).collect()
 }
 
 /// `read committed`, or `a read committed, b serializable`.
@@ -113,12 +131,23 @@ mod tests {
     #[test]
     fn the_replay_command_says_what_the_case_does_not() {
         let mut finding = finding();
-        let command = "txloom run lost.sql --on toy --level read-committed";
+        let command = "txloom run lost.sql --on toy --oracle test --level read-committed";
         assert_eq!(finding.replay_command("lost.sql"), command);
         finding.case.set_level(LevelName::custom("read committed"));
-        assert_eq!(finding.replay_command("lost.sql"), "txloom run lost.sql --on toy");
+        assert_eq!(finding.replay_command("lost.sql"), "txloom run lost.sql --on toy --oracle test");
         finding.target = "postgres@/opt/pg 17".to_string();
-        assert_eq!(finding.replay_command("it's.sql"), "txloom run 'it'\\''s.sql' --on 'postgres@/opt/pg 17'");
+        let command = "txloom run 'it'\\''s.sql' --on 'postgres@/opt/pg 17' --oracle test";
+        assert_eq!(finding.replay_command("it's.sql"), command);
+    }
+
+    #[test]
+    fn the_replay_command_names_every_target() {
+        let mut finding = finding();
+        finding.others = vec![finding.trace.clone(), finding.trace.clone()];
+        finding.others[1].engine.target = "mysql@/opt/my sql".to_string();
+        let command = "txloom run x --on toy toy 'mysql@/opt/my sql' --oracle test --level read-committed";
+        assert_eq!(finding.replay_command("x"), command);
+        assert_eq!(labels(&finding.traces()), ["toy (1)", "toy (2)", "mysql@/opt/my sql"]);
     }
 
     #[test]
@@ -129,6 +158,6 @@ mod tests {
         assert_eq!(level_of(&finding.trace), "a read committed, b serializable");
         let told = Line::Isolation(finding.trace.sessions[1].name.clone().into(), LevelName::custom("serializable"));
         finding.case.entries.push(told.into());
-        assert_eq!(finding.replay_command("x"), "txloom run x --on toy");
+        assert_eq!(finding.replay_command("x"), "txloom run x --on toy --oracle test");
     }
 }

@@ -6,17 +6,35 @@
 //!   targets ──language──→ Language  ┘                 each case: sessions, transactions, an order, a level
 //! ```
 //!
-//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all.
-//! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not generated.
-//! 3. [`schema`]: tables, keys, constraints, rows.
+//! 1. [`model`]: every choice is a feature, a pair of candidates and a distribution; [`features`] lists them all, and
+//!    a [`profile`] sets some of them.
+//! 2. [`language`]: what *all* targets understand, and in the same way. A construct that one of them lacks is not
+//!    generated.
+//! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
+//! 4. [`expression`] and [`predicate`]: typed trees, of which the statements of the sessions' transactions are made;
+//!    they are submitted in several [`order`]s.
+//! 5. [`generator`]: all of it together.
 //!
-//! Everything is a function of the seed and of the number of the group: a case can be made again without those before it.
+//! Everything is a function of the seed and of the number of the group: a case can be made again without those before
+//! it.
 
 pub mod random;
 pub mod model;
 pub mod features;
+pub mod profile;
 pub mod language;
 pub mod schema;
+pub mod values;
+mod maker;
+pub mod expression;
+pub mod predicate;
+mod statement;
+mod transaction;
+pub mod order;
+pub mod generator;
+
+pub use generator::{GenerateError, Generator};
+pub use maker::Tally;
 
 use crate::case::Case;
 

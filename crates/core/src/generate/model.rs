@@ -129,6 +129,8 @@ impl From<Usual> for Choice {
 pub struct Model {
     /// The name of the profile.
     pub name: String,
+    /// What the profile is, in one sentence; may be empty.
+    pub what: String,
     /// What the profile says; every other feature is as usual.
     choices: BTreeMap<&'static str, Choice>,
 }
@@ -136,7 +138,7 @@ pub struct Model {
 impl Model {
     /// A model in which every feature is as usual.
     pub fn usual(name: &str) -> Model {
-        Model { name: name.to_string(), choices: BTreeMap::new() }
+        Model { name: name.to_string(), what: String::new(), choices: BTreeMap::new() }
     }
 
     /// Sets a feature.

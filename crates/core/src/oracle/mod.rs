@@ -2,8 +2,18 @@
 //!
 //! An oracle knows no database. It is given a case and a [`Runner`], may have the case executed as often and in as many
 //! ways as it likes, and answers with a [`Verdict`].
+//!
+//! * [`diff`]: several targets answer alike
+//! * [`serial`]: results and state equal those of some serial order
+//! * [`invariant`]: the case's assertions hold
+//! * [`crash`]: the server and the connections survive
+//!
+//! [`NAMES`] and [`by_name`] are the registry: one oracle is one module and one line of each.
 
+pub mod diff;
 pub mod serial;
+pub mod invariant;
+pub mod crash;
 #[cfg(test)]
 pub(crate) mod toy;
 
@@ -11,7 +21,7 @@ use crate::case::Case;
 use crate::engine::{EngineError, EngineInfo};
 use crate::finding::Finding;
 use crate::schedule::{Policy, Schedule, StepRef};
-use crate::trace::Trace;
+use crate::trace::{CancelReason, Trace};
 use crate::{case::SessionName, program::interpret::ProgramError};
 
 /// Judges cases.
@@ -21,6 +31,46 @@ pub trait Oracle {
 
     /// Runs the case as needed and says whether it shows a violation. `Err` means that it could not be observed.
     fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError>;
+
+    /// Finds out more about a finding of its own, by running variants of its case: what is worth knowing before somebody
+    /// reads it, and too dear to find out before. An oracle that has nothing to add gives the finding back.
+    fn explain(&self, finding: Finding, _runner: &mut dyn Runner) -> Result<Finding, RunError> {
+        Ok(finding)
+    }
+}
+
+/// The names of the oracles.
+pub const NAMES: &[&str] = &[diff::NAME, serial::NAME, invariant::NAME, crash::NAME];
+
+/// The oracle of that name, as somebody asks for it who wants to know, whatever the level promises.
+pub fn by_name(name: &str) -> Option<Box<dyn Oracle>> {
+    with_policy(name, &Policy::default())
+}
+
+/// As [`by_name`], for runs under another policy than the default one.
+pub fn with_policy(name: &str, policy: &Policy) -> Option<Box<dyn Oracle>> {
+    let policy = policy.clone();
+    match name {
+        diff::NAME => Some(Box::new(diff::Diff { policy, ..diff::Diff::default() })),
+        serial::NAME => Some(Box::new(serial::Serial { policy, ..serial::Serial::default() })),
+        invariant::NAME => Some(Box::new(invariant::Invariant { policy })),
+        crash::NAME => Some(Box::new(crash::Crash { policy })),
+        _ => None,
+    }
+}
+
+/// The oracle of that name, as a hunt uses it: silent where the level gives it nothing to hold the engine to.
+pub fn in_hunt(name: &str) -> Option<Box<dyn Oracle>> {
+    match name {
+        serial::NAME => Some(Box::new(serial::Serial { only_where_promised: true, ..serial::Serial::default() })),
+        _ => by_name(name),
+    }
+}
+
+/// The oracles of a hunt on these targets: several are compared with each other; one has only itself to be held to.
+pub fn usual(targets: &[EngineInfo]) -> Vec<Box<dyn Oracle>> {
+    let names: &[&str] = if targets.len() > 1 { &[diff::NAME] } else { &[serial::NAME, invariant::NAME, crash::NAME] };
+    names.iter().filter_map(|name| in_hunt(name)).collect()
 }
 
 /// What an oracle says.
@@ -98,4 +148,75 @@ pub enum RunError {
     /// The case asks for something that cannot be done, e.g. a schedule that names a session without steps.
     #[error("{0}")]
     Case(String),
+}
+
+/// The schedules of a case, each a run of its own; without any, the line order.
+fn schedules(case: &Case) -> Vec<Option<&Schedule>> {
+    match case.schedules() {
+        schedules if schedules.is_empty() => vec![None],
+        schedules => schedules.into_iter().map(Some).collect(),
+    }
+}
+
+/// The case with only this one of its schedules: what a finding shows.
+fn scheduled(case: &Case, schedule: Option<&Schedule>) -> Case {
+    let mut case = case.clone();
+    schedule.into_iter().for_each(|schedule| case.set_schedule(schedule.clone()));
+    case
+}
+
+/// The verdict on several runs: one violation suffices to violate, and one undecided run to leave the case undecided.
+fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    let (mut findings, mut undecided, mut witnesses) = (Vec::new(), None, Vec::new());
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Holds(witness) => witnesses.push(witness),
+            Verdict::Violated(found) => findings.extend(found),
+            Verdict::Unknown(reason) => undecided = undecided.or(Some(reason)),
+        }
+    }
+    witnesses.dedup();
+    match undecided {
+        _ if !findings.is_empty() => Verdict::Violated(findings),
+        Some(reason) => Verdict::Unknown(reason),
+        None => Verdict::Holds(witnesses.join("; ")),
+    }
+}
+
+/// Why nothing can be concluded from a run, if nothing can: a statement ended because *we* lost patience, or was never
+/// answered although the server lives. (A dead server is an observation.)
+fn unobserved(trace: &Trace) -> Option<String> {
+    let timed_out = trace.steps.iter().find(|step| step.cancelled == Some(CancelReason::TimeLimit));
+    if let Some(step) = timed_out {
+        return Some(format!("a statement of {} exceeded its time limit", trace.name(step.session)));
+    }
+    if trace.death.is_some() {
+        return None;
+    }
+    if trace.steps.iter().any(|step| step.outcome.is_none()) {
+        return Some("a statement was not answered".to_string());
+    }
+    trace.final_state.is_none().then(|| "the final state is not known".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_an_oracle() {
+        for name in NAMES {
+            assert_eq!(by_name(name).map(|oracle| oracle.name()), Some(*name));
+            assert_eq!(in_hunt(name).map(|oracle| oracle.name()), Some(*name));
+        }
+        assert!(by_name("delphi").is_none());
+    }
+
+    #[test]
+    fn several_targets_are_compared_and_one_is_judged_by_itself() {
+        let engine = crate::trace::sample::engine();
+        let names = |targets: &[EngineInfo]| usual(targets).iter().map(|oracle| oracle.name()).collect::<Vec<_>>();
+        assert_eq!(names(std::slice::from_ref(&engine)), ["serial", "invariant", "crash"]);
+        assert_eq!(names(&[engine.clone(), engine]), ["diff"]);
+    }
 }

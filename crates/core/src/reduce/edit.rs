@@ -1,9 +1,50 @@
-//! A case without some of its steps, and everything else adjusted to that.
+//! A case with other statements, or without some of its steps and everything else adjusted to that.
 
 use std::collections::BTreeSet;
 
-use crate::case::{Case, Entry, Expect, Expectation, Item, Line, SessionItems, SessionName};
+use crate::case::{Case, Entry, Expect, Expectation, Item, Line, SessionItems, SessionName, Sql};
 use crate::schedule::Schedule;
+
+/// The SQL of an entry.
+pub(super) fn statement(case: &Case, position: usize) -> Option<String> {
+    match &case.entries[position].line {
+        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => Some(sql.as_str().to_string()),
+        _ => None,
+    }
+}
+
+/// The case with another SQL in an entry.
+pub(super) fn with_statement(case: &Case, position: usize, text: &str) -> Option<Case> {
+    let mut changed = case.clone();
+    let new = Sql::new(text).ok()?;
+    match &mut changed.entries[position].line {
+        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => *sql = new,
+        _ => return None,
+    }
+    Some(changed)
+}
+
+/// The case with every SQL text changed: those of the setup and of the steps. `None` if one of them becomes invalid.
+pub(super) fn map_statements(case: &Case, mut change: impl FnMut(&str) -> Option<String>) -> Option<Case> {
+    let mut changed = case.clone();
+    for entry in &mut changed.entries {
+        if let Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) = &mut entry.line {
+            let new = change(sql.as_str())?;
+            if new != sql.as_str() {
+                *sql = Sql::new(&new).ok()?;
+            }
+        }
+    }
+    Some(changed)
+}
+
+/// The SQL of the setup and of the steps, in file order.
+pub(super) fn statements(case: &Case) -> impl Iterator<Item = &str> {
+    case.entries.iter().filter_map(|entry| match &entry.line {
+        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => Some(sql.as_str()),
+        _ => None,
+    })
+}
 
 /// The case without the steps at these positions of its entries.
 ///

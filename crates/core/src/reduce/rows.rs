@@ -1,6 +1,7 @@
 //! Leaves out rows of `INSERT … VALUES (…), (…)`, in the setup and in sessions.
 
-use crate::case::{Case, Item, Line, Sql};
+use crate::case::Case;
+use crate::reduce::edit::{statement, with_statement};
 use crate::reduce::{Pass, Tests};
 use crate::sql;
 
@@ -14,25 +15,6 @@ impl Pass for Rows {
             tests.minimize(&case, &values.rows, |kept: &[&str]| with_statement(&case, position, &values.with(kept)?))
         })
     }
-}
-
-/// The SQL of an entry.
-fn statement(case: &Case, position: usize) -> Option<String> {
-    match &case.entries[position].line {
-        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => Some(sql.as_str().to_string()),
-        _ => None,
-    }
-}
-
-/// The case with another SQL in an entry.
-fn with_statement(case: &Case, position: usize, text: &str) -> Option<Case> {
-    let mut changed = case.clone();
-    let new = Sql::new(text).ok()?;
-    match &mut changed.entries[position].line {
-        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => *sql = new,
-        _ => return None,
-    }
-    Some(changed)
 }
 
 /// An INSERT, cut into what stands before its rows, the rows, and what stands behind them.

@@ -57,7 +57,7 @@ fn fewer_line_switches(case: &Case, tests: &mut Tests<'_>) -> Case {
         positions.iter().zip(lines).for_each(|(position, line)| changed.entries[*position] = line.clone());
         changed
     };
-    let fewer = fewer_switches(&lines, crate::reduce::step_session, &mut |lines| tests.reproduces(&with(lines)));
+    let fewer = fewer_switches(&lines, crate::reduce::size::step_session, &mut |lines| tests.reproduces(&with(lines)));
     if fewer == lines { case.clone() } else { with(&fewer) }
 }
 

@@ -1,8 +1,11 @@
 //! What was observed: the ordered events of one execution, with outcomes, and the final state.
 
 pub mod compare;
+pub mod race;
 pub mod transactions;
 pub mod flatten;
+pub mod statistics;
+pub mod contention;
 #[cfg(test)]
 pub(crate) mod sample;
 

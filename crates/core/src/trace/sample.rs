@@ -5,13 +5,14 @@
 //! ```
 //!
 //! Each part is a session, what it sends (a `,` stands for a `;`), and what comes back: `error CLASS`, `tag TAG`,
-//! `notice CODE`, `waits`, `died`, and the status. A step that waits completes at its session's `> completes`.
+//! `notice CODE`, `rows (1,2)(3,4)` (or `rows ()`), `affected N`, `waits`, `died`, and the status. A step that waits
+//! completes at its session's `> completes`.
 
 use crate::case::SessionName;
 use crate::dialect::Postgres;
 use crate::engine::{Capabilities, EngineInfo, SessionId, Version};
 use crate::level::LevelName;
-use crate::outcome::{DbError, ErrorClass, Notice, Outcome, StatementResult, TxStatus};
+use crate::outcome::{Column, DbError, ErrorClass, Notice, Outcome, StatementResult, TxStatus};
 use crate::trace::{SessionRun, StepId, StepRun, Trace, TraceEvent};
 
 /// An engine that exists only in tests.
@@ -76,11 +77,23 @@ fn submit(trace: &mut Trace, session: SessionId, sql: &str, answer: &str) {
     let index = trace.steps.iter().filter(|step| step.session == session).count();
     let (outcome, waited) = outcome(answer);
     trace.events.push(TraceEvent::Submitted(id));
-    if !waited && outcome.is_some() {
+    if waited {
+        trace.events.push(TraceEvent::Waiting { step: id, holders: Vec::new(), source: "sample" });
+    } else if outcome.is_some() {
         trace.events.push(TraceEvent::Completed(id));
     }
     let sql = sql.to_string();
     trace.steps.push(StepRun { session, index, item: index, sql, outcome, waited, cancelled: None });
+}
+
+/// Rows of numbers, in columns `c1`, `c2`, …: `(1,2)(3,4)`; `()` is none. `N` is NULL.
+pub(crate) fn table(text: &str) -> StatementResult {
+    let cell = |cell: &str| (cell != "N").then(|| cell.as_bytes().to_vec());
+    let tuples = text.split(')').map(|tuple| tuple.trim_start_matches('(')).filter(|tuple| !tuple.is_empty());
+    let rows: Vec<Vec<Option<Vec<u8>>>> = tuples.map(|tuple| tuple.split(',').map(cell).collect()).collect();
+    let column = |at: usize| Column { name: format!("c{}", at + 1), type_name: "int4".to_string() };
+    let columns = (0..rows.first().map_or(1, Vec::len)).map(column).collect();
+    StatementResult { columns, rows, ..StatementResult::default() }
 }
 
 /// The outcome, if there is one, and whether the step waits.
@@ -98,6 +111,11 @@ fn outcome(answer: &str) -> (Option<Outcome>, bool) {
             "waits" => waited = true,
             "died" => return (None, waited),
             "tag" => outcome.results.push(StatementResult { tag: Some(argument()), ..StatementResult::default() }),
+            "rows" => outcome.results.push(table(&argument())),
+            "affected" => {
+                let affected = Some(argument().parse().expect("a number"));
+                outcome.results.push(StatementResult { affected, ..StatementResult::default() });
+            }
             "notice" => {
                 let (severity, message) = ("WARNING".to_string(), String::new());
                 outcome.notices.push(Notice { severity, code: argument(), message });

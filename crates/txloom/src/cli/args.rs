@@ -7,6 +7,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use super::check::CheckArgs;
 use super::convert::ConvertArgs;
+use super::reduce::ReduceArgs;
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
 
@@ -44,12 +45,16 @@ pub struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See txloom at work: finds and explains a planted bug, then runs the corpus (needs nothing installed)
-    #[command(after_help = HUNT_EXAMPLES)]
+    /// Look for bugs with generated transactions, in one database or in the difference between several; without a
+    /// target, see txloom at work (needs nothing installed)
+    #[command(after_help = hunt_help())]
     Hunt(HuntArgs),
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),
+    /// Make a case smaller that shows something wrong, until only what matters is left
+    #[command(after_help = super::reduce::EXAMPLES)]
+    Reduce(ReduceArgs),
     /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
     #[command(after_help = LEVELS_EXAMPLES)]
     Levels(LevelsArgs),
@@ -63,7 +68,7 @@ pub enum Command {
 }
 
 /// What private servers are told.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct ServerArgs {
     /// Start private servers with this setting of theirs, e.g. innodb_snapshot_isolation=ON; may be repeated
     #[arg(long = "server-arg", value_name = "NAME=VALUE")]
@@ -74,11 +79,60 @@ pub struct ServerArgs {
 }
 
 /// The flags of `hunt`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct HuntArgs {
-    /// Also write the reduced case to FILE
-    #[arg(short, long, value_name = "FILE")]
+    /// What to hunt in: one target, or several that should do the same (the same one twice is allowed). Without any, a
+    /// demonstration
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// The same, as every command takes it
+    #[arg(long, value_name = "TARGET", num_args = 1..)]
+    pub on: Vec<String>,
+    /// End after this time, e.g. 30s, 5m, 1h [default: 60s, unless --cases is given]
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<String>,
+    /// End after so many cases
+    #[arg(long, value_name = "N")]
+    pub cases: Option<u64>,
+    /// What all random choices follow from: the same seed, the same cases
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What cases look like: a profile by its name, or a TOML file [default: dt2]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub profile: Option<String>,
+    /// Only at this isolation level; may be repeated [default: all that the targets share]
+    #[arg(long)]
+    pub level: Vec<String>,
+    /// Judge by this oracle; may be repeated [default: diff; for one target serial, invariant and crash]
+    #[arg(long, value_name = "NAME")]
+    pub oracle: Vec<String>,
+    /// Judge so many cases at the same time, each worker with servers of its own
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub workers: usize,
+    /// Write findings into this directory: reduced cases, and reports beside them
+    #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// End with the first finding
+    #[arg(long)]
+    pub stop_on_first: bool,
+    /// Also count what this file lists as known; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub known: Vec<PathBuf>,
+    /// Treat nothing as known, not even what is shipped
+    #[arg(long, conflicts_with = "known")]
+    pub no_known: bool,
+    /// Run at most so many tests to make one finding smaller
+    #[arg(long, value_name = "N", default_value_t = crate::hunt::REDUCE_TESTS)]
+    pub reduce_tests: usize,
+    /// Cancel a statement that runs (not: waits) longer than this, e.g. 500ms, 10s, 2m
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub statement_limit: String,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// The flags of `run`.
@@ -93,6 +147,9 @@ pub struct RunArgs {
     /// Run every session at this isolation level, whatever the case says
     #[arg(long)]
     pub level: Option<String>,
+    /// Have an oracle judge the cases, instead of their expectations: diff, serial, invariant or crash
+    #[arg(long, value_name = "ORACLE")]
+    pub oracle: Option<String>,
     /// Write what happens into the case files, as their expectations
     #[arg(long)]
     pub record: bool,
@@ -211,14 +268,22 @@ pub enum PolicyName {
 
 const HUNT_EXAMPLES: &str = "\
 Examples:
-  txloom hunt                      nothing to prepare: it takes a second
-  txloom hunt -o lost-update.sql   keep the case, to run it yourself";
+  txloom hunt                                      a demonstration: nothing to prepare, a few seconds
+  txloom hunt model model+lost-update --cases 500  find a bug that we planted
+  txloom hunt postgres --for 5m -o found           does PostgreSQL keep its promises?
+  txloom hunt mariadb mysql@/opt/mysql --for 1h -o found --workers 2
+
+";
 
 const LEVELS_EXAMPLES: &str = "\
 Examples:
   txloom levels postgres                       all levels of a private PostgreSQL
   txloom levels sqlite model --format markdown
   txloom levels postgres --level repeatable-read";
+
+fn hunt_help() -> String {
+    HUNT_EXAMPLES.to_string() + &targets_help()
+}
 
 fn run_help() -> String {
     let mut text = "\
@@ -227,6 +292,7 @@ Examples:
   txloom run lost-update.sql --on postgres --level rr    on a private PostgreSQL
   txloom run corpus --on sqlite model postgres --quiet   a whole directory, side by side
   txloom run new.sql --on postgres --record              write down what happens
+  txloom run new.sql --on mariadb mysql --oracle diff    do they do the same? (exit 1 if not, 5 if that is open)
 
 "
     .to_string();
@@ -250,6 +316,7 @@ fn after_help() -> String {
         "\
 Start here:
   txloom hunt                              see a bug found, reduced and explained
+  txloom hunt postgres --for 5m            look for bugs in a database
   txloom doctor                            see which databases can be used here
   txloom run CASE.sql --on postgres        run a case and see who waits for whom
 

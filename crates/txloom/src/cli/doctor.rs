@@ -2,7 +2,7 @@
 //!
 //! A target is *ready* if it was really started a moment ago, not if its files are there.
 
-use txloom_core::planted;
+use txloom_core::planted::{self, Place, PlantedBug};
 
 use super::args::{DoctorArgs, Format};
 use super::failure::Failure;
@@ -38,7 +38,7 @@ fn examine() -> DoctorReport {
     let running = |form: &Form| RunningReport { target: form.written.to_string(), what: form.what.to_string() };
     DoctorReport {
         targets: FAMILIES.iter().flat_map(examine_family).collect(),
-        planted: FAMILIES.iter().filter(|family| family.has_planted_bugs).flat_map(planted_in).collect(),
+        planted: planted::ALL.iter().map(planted_report).collect(),
         running: urls.map(running).collect(),
     }
 }
@@ -82,8 +82,10 @@ fn what(family: &Family) -> String {
     family.forms.first().map(|form| form.what.to_string()).unwrap_or_default()
 }
 
-fn planted_in(family: &'static Family) -> impl Iterator<Item = PlantedReport> {
-    planted::ALL
-        .iter()
-        .map(|bug| PlantedReport { target: format!("{}+{}", family.name, bug.name), what: bug.what.to_string() })
+fn planted_report(bug: &PlantedBug) -> PlantedReport {
+    let target = match bug.place {
+        Place::Model => "model",
+        Place::AnyEngine => "TARGET",
+    };
+    PlantedReport { target: format!("{target}+{}", bug.name), what: bug.what.to_string() }
 }

@@ -1,7 +1,7 @@
 //! The command line.
 //!
 //! ```text
-//!  argv ──args──→ what was written ──settings──→ what is meant ──run │ hunt │ check │ levels │ doctor──→ Exit
+//!  argv ──args──→ what was written ──settings──→ what is meant ──run │ hunt │ …──→ Exit
 //! ```
 //!
 //! * [`args`]: the flags as they were parsed, and their help
@@ -9,7 +9,7 @@
 //! * [`streams`]: where output goes: widths, colours, closed pipes
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
-//! * [`run`], [`hunt`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
+//! * [`run`], [`hunt`], [`reduce`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
 //! * [`isolation`]: a form of `run` of its own
 //! * [`signals`]: what Ctrl-C does
 //!
@@ -26,6 +26,7 @@ pub mod isolation;
 pub mod convert;
 pub mod check;
 pub mod hunt;
+pub mod reduce;
 pub mod doctor;
 pub mod levels;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
 use txloom_core::level::{KNOWN_LEVELS, LevelName};
+use txloom_core::oracle;
 use txloom_core::schedule::Policy;
 use txloom_core::suggest::hint;
 
@@ -23,8 +24,10 @@ pub const DEFAULT_TARGET: &str = "sqlite";
 pub struct RunSettings {
     /// Files and directories, as they were written; `-` is the standard input.
     pub cases: Vec<PathBuf>,
-    /// Where to run them; at least one, none twice.
+    /// Where to run them; at least one, and none twice unless the oracle compares them.
     pub targets: Vec<Target>,
+    /// The oracle that judges them instead of their expectations: one of [`oracle::NAMES`].
+    pub oracle: Option<&'static str>,
     /// The level of every session, if the case is overruled.
     pub level: Option<LevelName>,
     /// Whether the files are rewritten with what happened.
@@ -49,6 +52,7 @@ impl RunSettings {
         RunSettings {
             cases: Vec::new(),
             targets,
+            oracle: None,
             level: None,
             record: false,
             twice: false,
@@ -62,7 +66,8 @@ impl RunSettings {
 
     /// Checks the flags.
     pub fn new(args: &RunArgs) -> Result<RunSettings, Failure> {
-        let (mut targets, strays) = targets_and_strays(&args.on)?;
+        let oracle = args.oracle.as_deref().map(oracle_name).transpose()?;
+        let (mut targets, strays) = targets_and_strays(&args.on, oracle.is_some_and(compares))?;
         tell_servers(&mut targets, &args.server)?;
         let cases: Vec<PathBuf> = args.cases.iter().cloned().chain(strays).collect();
         if cases.is_empty() {
@@ -71,6 +76,7 @@ impl RunSettings {
         let settings = RunSettings {
             cases,
             targets,
+            oracle,
             level: args.level.as_deref().map(level).transpose()?,
             record: args.record,
             twice: args.twice,
@@ -96,6 +102,16 @@ impl RunSettings {
         if stdin_count > 1 {
             return Err(Failure::bad_input("the standard input (-) can be read only once"));
         }
+        if let Some(oracle) = self.oracle.filter(|_| self.record) {
+            return Err(Failure::bad_input(format!(
+                "--record writes down what happens, and --oracle {oracle} judges it: ask for one of them"
+            )));
+        }
+        if let Some(oracle) = self.oracle.filter(|oracle| compares(oracle) && self.targets.len() < 2) {
+            return Err(Failure::bad_input(format!(
+                "--oracle {oracle} compares targets: name at least two of them, e.g. --on sqlite model"
+            )));
+        }
         if self.record && stdin_count > 0 {
             return Err(Failure::bad_input("--record writes into the case's file; the standard input has none"));
         }
@@ -110,27 +126,42 @@ pub fn is_stdin(path: &std::path::Path) -> bool {
 
 /// `--on` takes several targets, so that it also swallows a case that follows them: `--on sqlite case.sql`. What is no
 /// target but reads like a file is given back.
-fn targets_and_strays(texts: &[String]) -> Result<(Vec<Target>, Vec<PathBuf>), Failure> {
+fn targets_and_strays(texts: &[String], twice: bool) -> Result<(Vec<Target>, Vec<PathBuf>), Failure> {
     let is_file = |text: &str| text == "-" || text.ends_with(".sql") || PathBuf::from(text).exists();
     let is_stray = |text: &&String| Target::parse(text).is_err() && is_file(text);
     let (strays, named): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_stray);
-    Ok((targets(named)?, strays.into_iter().map(PathBuf::from).collect()))
+    let targets = if twice { targets_to_compare(named)? } else { targets(named)? };
+    Ok((targets, strays.into_iter().map(PathBuf::from).collect()))
 }
 
-/// The targets of a command that takes no files; the default target if none is named.
+/// Reads the name of an oracle.
+pub fn oracle_name(text: &str) -> Result<&'static str, Failure> {
+    oracle::NAMES.iter().copied().find(|name| *name == text).ok_or_else(|| {
+        let near = hint(text, oracle::NAMES.iter().copied());
+        Failure::bad_input(format!("`{text}` is not an oracle{near} (known are: {})", oracle::NAMES.join(", ")))
+    })
+}
+
+/// Whether an oracle compares targets with each other, so that the same one may be named twice.
+fn compares(oracle: &str) -> bool {
+    oracle == oracle::diff::NAME
+}
+
+/// The targets of a command that takes no files; the default target if none is named. None may be named twice.
 pub fn targets<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Target>, Failure> {
-    let mut targets: Vec<Target> = Vec::new();
-    for text in texts {
-        let target = Target::parse(text).map_err(Failure::bad_input)?;
-        if targets.iter().any(|other| other.name() == target.name()) {
-            return Err(Failure::bad_input(format!("the target {target} is named twice")));
-        }
-        targets.push(target);
+    let targets = targets_to_compare(texts)?;
+    let named_before = |(at, target): &(usize, &Target)| targets[..*at].iter().any(|one| one.name() == target.name());
+    match targets.iter().enumerate().find(named_before) {
+        Some((_, target)) => Err(Failure::bad_input(format!("the target {target} is named twice"))),
+        None => Ok(targets),
     }
-    if targets.is_empty() {
-        targets.push(Target::parse(DEFAULT_TARGET).map_err(Failure::bad_input)?);
-    }
-    Ok(targets)
+}
+
+/// The same for a command that compares targets: one may be named twice, to see that it does the same as itself.
+pub fn targets_to_compare<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Target>, Failure> {
+    let parse = |text: &str| Target::parse(text).map_err(Failure::bad_input);
+    let targets = texts.into_iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
+    if targets.is_empty() { Ok(vec![parse(DEFAULT_TARGET)?]) } else { Ok(targets) }
 }
 
 /// Tells all private servers among the targets what the flags say.
@@ -173,20 +204,30 @@ pub fn level(text: &str) -> Result<LevelName, Failure> {
 }
 
 /// `500ms`, `10s`, `2m`.
-pub(super) fn parse_duration(text: &str) -> Result<Duration, Failure> {
+pub fn parse_duration(text: &str) -> Result<Duration, Failure> {
+    duration(text, &["ms", "s", "m"])
+        .ok_or_else(|| Failure::bad_input(format!("`{text}` is not a time limit; write e.g. 500ms, 10s or 2m")))
+}
+
+/// `30s`, `5m`, `1h`: how long something may take as a whole.
+pub fn parse_span(text: &str) -> Result<Duration, Failure> {
+    duration(text, &["s", "m", "h"])
+        .ok_or_else(|| Failure::bad_input(format!("`{text}` is not a length of time; write e.g. 30s, 5m or 1h")))
+}
+
+/// A whole number of one of these units, more than 0.
+fn duration(text: &str, units: &[&str]) -> Option<Duration> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let scale = match unit {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        _ => None,
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
     };
-    let milliseconds = digits.parse::<u64>().ok().zip(scale).and_then(|(count, scale)| count.checked_mul(scale));
-    match milliseconds {
-        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
-        _ => Err(Failure::bad_input(format!("`{text}` is not a time limit; write e.g. 500ms, 10s or 2m"))),
-    }
+    let milliseconds = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(scale))?;
+    (milliseconds > 0 && units.contains(&unit)).then(|| Duration::from_millis(milliseconds))
 }
 
 #[cfg(test)]
@@ -230,6 +271,14 @@ mod tests {
         check_error(&args(&["a.sql"], &["postgre"]), "did you mean postgres?");
         check_error(&args(&["a.sql"], &["sqlite", "sqlite"]), "named twice");
         check_error(&args(&["-", "-"], &[]), "only once");
+        let oracle = |name: &str, on: &[&str]| RunArgs { oracle: Some(name.to_string()), ..args(&["a.sql"], on) };
+        check_error(
+            &oracle("dif", &["sqlite", "model"]),
+            "did you mean diff? (known are: diff, serial, invariant, crash)",
+        );
+        check_error(&oracle("diff", &["sqlite"]), "name at least two");
+        check_error(&oracle("serial", &["sqlite", "sqlite"]), "named twice");
+        check_error(&RunArgs { record: true, ..oracle("serial", &[]) }, "ask for one of them");
         check_error(&RunArgs { record: true, ..args(&["-"], &[]) }, "standard input has none");
         let level = |level: &str| RunArgs { level: Some(level.to_string()), ..args(&["a.sql"], &[]) };
         check_error(&level("serialisible"), "did you mean serializable?");
@@ -238,6 +287,12 @@ mod tests {
             let args = RunArgs { statement_limit: limit.to_string(), ..args(&["a.sql"], &[]) };
             check_error(&args, "is not a time limit");
         }
+    }
+
+    #[test]
+    fn a_target_may_be_compared_with_itself() {
+        let args = RunArgs { oracle: Some("diff".to_string()), ..args(&["a.sql"], &["model", "model"]) };
+        assert_eq!(RunSettings::new(&args).unwrap().targets.len(), 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A signal handler may do next to nothing, so it only writes a byte into a socket; a thread reads it and acts.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -30,8 +30,9 @@ fn listen(mut reader: UnixStream) {
         return;
     }
     interrupt::request();
-    // The terminal may be gone already.
-    let _ = writeln!(std::io::stderr(), "txloom: stopping; press Ctrl-C again to stop at once");
+    // On a terminal, a line of progress may stand where this is to be said. The terminal may be gone already.
+    let clear = if std::io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let _ = writeln!(std::io::stderr(), "{clear}txloom: stopping; press Ctrl-C again to stop at once");
     if reader.read_exact(&mut byte).is_ok() {
         std::process::exit(i32::from(Exit::Interrupted.code()));
     }

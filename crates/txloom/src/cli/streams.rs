@@ -16,6 +16,10 @@ pub struct Streams {
     text: TextOptions,
     color: ColorWhen,
     closed: bool,
+    /// Whether messages go to a terminal, where a line can be written over.
+    is_live: bool,
+    /// Whether a line stands there that is to be written over.
+    has_status: bool,
 }
 
 impl Streams {
@@ -29,6 +33,8 @@ impl Streams {
             text,
             color,
             closed: false,
+            is_live: io::stderr().is_terminal(),
+            has_status: false,
         }
     }
 
@@ -42,6 +48,8 @@ impl Streams {
             text: TextOptions::default(),
             color: ColorWhen::Never,
             closed: false,
+            is_live: false,
+            has_status: false,
         }
     }
 
@@ -73,6 +81,7 @@ impl Streams {
         if self.closed {
             return Ok(());
         }
+        self.clear_status();
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -90,8 +99,34 @@ impl Streams {
 
     /// Prints a message to the user, beside the output.
     pub fn complain(&mut self, message: &str) {
+        self.clear_status();
         // There is nowhere to say that this failed.
         let _ = writeln!(self.err, "{message}");
+    }
+}
+
+/// The status line: a line on the terminal that the next one is written over, for progress.
+impl Streams {
+    /// Where the status line is shown: how wide it may be, and whether in colours. `None` if messages do not go to a
+    /// terminal; whoever has something to tell then tells it in [messages](Streams::complain), and not too often.
+    pub fn status_options(&self) -> Option<TextOptions> {
+        let asked = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        // A line that fills the whole width would begin the next one.
+        let width = asked.unwrap_or(TextOptions::DEFAULT_WIDTH).saturating_sub(1);
+        self.is_live.then(|| TextOptions { width, color: wants_color_on(self.color, &io::stderr()) })
+    }
+
+    /// Shows a line in place of the last one. It must fit into the width.
+    pub fn show_status(&mut self, line: &str) {
+        let _ = write!(self.err, "\r\x1b[2K{line}").and_then(|()| self.err.flush());
+        self.has_status = true;
+    }
+
+    /// Removes the status line, so that something else can be printed.
+    pub fn clear_status(&mut self) {
+        if std::mem::take(&mut self.has_status) {
+            let _ = write!(self.err, "\r\x1b[2K").and_then(|()| self.err.flush());
+        }
     }
 }
 
@@ -103,12 +138,14 @@ fn terminal_width() -> usize {
 }
 
 fn wants_color(color: ColorWhen) -> bool {
+    wants_color_on(color, &io::stdout())
+}
+
+fn wants_color_on(color: ColorWhen, stream: &impl anstream::stream::RawStream) -> bool {
     match color {
         ColorWhen::Always => true,
         ColorWhen::Never => false,
         // This knows NO_COLOR, CLICOLOR, TERM=dumb and their relatives.
-        ColorWhen::Auto => {
-            io::stdout().is_terminal() && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
-        }
+        ColorWhen::Auto => stream.is_terminal() && anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
     }
 }

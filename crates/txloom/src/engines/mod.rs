@@ -6,11 +6,13 @@
 //!
 //! * [`registry`]: the families of targets, one entry each; help, doctor and documentation derive from it
 //! * [`target`]: the text that `--on` takes → a [`Target`]
+//! * [`planted`]: bugs that can be planted in any of them
 //!
 //! A new engine is one module here and one entry in the registry.
 
 pub mod registry;
 pub mod target;
+pub mod planted;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod wire;
 #[cfg(test)]
@@ -31,8 +33,11 @@ pub use registry::{FAMILIES, Family};
 pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
+use txloom_core::planted::Place as BugPlace;
 
-/// Starts or reaches a target.
+/// Starts or reaches a target, with its planted bugs.
 pub fn open(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    (target.family.open)(target)
+    let engine = (target.family.open)(target)?;
+    let bugs = target.bugs_in(BugPlace::AnyEngine);
+    Ok(if bugs.is_empty() { engine } else { Box::new(planted::Planted::new(engine, &bugs)) })
 }

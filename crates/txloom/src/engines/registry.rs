@@ -1,6 +1,7 @@
 //! The families of targets.
 
 use txloom_core::engine::{Engine, EngineError};
+use txloom_core::planted::{self, PlantedBug};
 
 #[cfg(feature = "mysql")]
 use super::mysql::MySqlEngine;
@@ -26,8 +27,8 @@ pub struct Family {
     pub url_schemes: &'static [&'static str],
     /// Where the system comes from.
     pub source: Source,
-    /// Whether planted bugs can be switched on with `+BUG`.
-    pub has_planted_bugs: bool,
+    /// Whether it has rules that planted bugs of isolation switch off. (Other planted bugs go into every family.)
+    pub has_switches: bool,
     /// What of it is on this machine; empty if nothing is.
     pub(super) installed: fn() -> Vec<Installed>,
     /// Starts or reaches a target of the family.
@@ -67,6 +68,12 @@ impl Family {
         (self.installed)()
     }
 
+    /// The bugs that can be planted in its targets with `+BUG`.
+    pub fn bugs(&self) -> impl Iterator<Item = &'static PlantedBug> + use<> {
+        let has_switches = self.has_switches;
+        planted::ALL.iter().filter(move |bug| bug.place == planted::Place::AnyEngine || has_switches)
+    }
+
     /// Whether its targets may carry a version or a directory: `postgres:15`, `postgres@DIR`.
     pub fn has_programs(&self) -> bool {
         self.source != Source::BuiltIn
@@ -81,7 +88,7 @@ pub static FAMILIES: &[Family] = &[
         forms: &[Form { written: "sqlite", what: "SQLite, built in" }],
         url_schemes: &[],
         source: Source::BuiltIn,
-        has_planted_bugs: false,
+        has_switches: false,
         installed: || built_in("sqlite"),
         open: open_sqlite,
     },
@@ -90,11 +97,14 @@ pub static FAMILIES: &[Family] = &[
         name: "model",
         forms: &[
             Form { written: "model", what: "a textbook database of our own, built in" },
-            Form { written: "model+BUG", what: "the same with a planted bug, to see it found" },
+            Form {
+                written: "model+BUG",
+                what: "the same with a planted bug, to see it found; some bugs can be planted in any target",
+            },
         ],
         url_schemes: &[],
         source: Source::BuiltIn,
-        has_planted_bugs: true,
+        has_switches: true,
         installed: || built_in("model"),
         open: open_model,
     },
@@ -109,7 +119,7 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &["postgres", "postgresql"],
         source: Source::Package("postgresql"),
-        has_planted_bugs: false,
+        has_switches: false,
         installed: installed_postgres,
         open: open_postgres,
     },
@@ -123,7 +133,7 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &[],
         source: Source::Package(Product::MariaDb.package()),
-        has_planted_bugs: false,
+        has_switches: false,
         installed: || installed_mysql(Product::MariaDb),
         open: |target| open_mysql(Product::MariaDb, target),
     },
@@ -142,7 +152,7 @@ pub static FAMILIES: &[Family] = &[
         url_schemes: &["mysql", "mariadb"],
         // Debian has no package of it.
         source: Source::Package("mysql-server (Ubuntu); elsewhere name its directory: mysql@DIR"),
-        has_planted_bugs: false,
+        has_switches: false,
         installed: || installed_mysql(Product::MySql),
         open: |target| open_mysql(Product::MySql, target),
     },
@@ -160,7 +170,7 @@ fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
 
 #[cfg(feature = "sqlite")]
 fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
-    Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs)?))
+    Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs_in(planted::Place::Model))?))
 }
 
 #[cfg(feature = "postgres")]

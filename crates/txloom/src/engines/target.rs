@@ -76,6 +76,11 @@ impl Target {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Its bugs of one kind.
+    pub(super) fn bugs_in(&self, place: planted::Place) -> Vec<&'static PlantedBug> {
+        self.bugs.iter().copied().filter(|bug| bug.place == place).collect()
+    }
 }
 
 impl FromStr for Target {
@@ -108,15 +113,17 @@ fn split_bugs(text: &str) -> (&str, Vec<&str>) {
 }
 
 fn find_bug(family: &Family, name: &str) -> Result<&'static PlantedBug, String> {
-    if !family.has_planted_bugs {
-        let able: Vec<&str> = FAMILIES.iter().filter(|family| family.has_planted_bugs).map(|f| f.name).collect();
-        return Err(format!("no bugs can be planted in {}, only in: {}", family.name, able.join(", ")));
+    if let Some(bug) = family.bugs().find(|bug| bug.name == name) {
+        return Ok(bug);
     }
-    let names = || planted::ALL.iter().map(|bug| bug.name);
-    planted::ALL.iter().find(|bug| bug.name == name).ok_or_else(|| {
-        let known = names().collect::<Vec<_>>().join(", ");
-        format!("there is no planted bug `{name}`{} (there are: {known})", hint(name, names()))
-    })
+    let there_are = family.bugs().map(|bug| bug.name).collect::<Vec<_>>().join(", ");
+    if planted::by_name(name).is_some() {
+        let able: Vec<&str> = FAMILIES.iter().filter(|family| family.has_switches).map(|f| f.name).collect();
+        let (there, here) = (able.join(", "), family.name);
+        return Err(format!("`{name}` can be planted only in {there} (in {here} there are: {there_are})"));
+    }
+    let hint = hint(name, family.bugs().map(|bug| bug.name));
+    Err(format!("there is no planted bug `{name}`{hint} (in {} there are: {there_are})", family.name))
 }
 
 fn parse_url(url: &str) -> Result<(&'static Family, Place), String> {
@@ -201,6 +208,11 @@ mod tests {
         check("sqlite", "sqlite", Place::BuiltIn, &[]);
         check("model", "model", Place::BuiltIn, &[]);
         check("model+lost-update", "model", Place::BuiltIn, &["lost-update"]);
+        check("sqlite+extra-row", "sqlite", Place::BuiltIn, &["extra-row"]);
+        check("model+lost-update+crash", "model", Place::BuiltIn, &["lost-update", "crash"]);
+        check("postgres:15+crash", "postgres", private(Programs::Version(vec![15])), &["crash"]);
+        check("postgres@/opt/c++/pg+crash", "postgres", private(Programs::Dir("/opt/c++/pg".into())), &["crash"]);
+        check("mysql://u@h+crash", "mysql", Place::Running("mysql://u@h".into()), &["crash"]);
         check("postgres", "postgres", private(Programs::Newest), &[]);
         check("postgres:15", "postgres", private(Programs::Version(vec![15])), &[]);
         check("postgres@/opt/pg", "postgres", private(Programs::Dir("/opt/pg".into())), &[]);
@@ -220,7 +232,11 @@ mod tests {
         check_error("", &["there is no database ``"]);
         check_error("model+lost-updat", &["no planted bug `lost-updat`; did you mean lost-update?"]);
         check_error("model+", &["no planted bug ``"]);
-        check_error("sqlite+lost-update", &["no bugs can be planted in sqlite, only in: model"]);
+        check_error("sqlite+crsh", &["no planted bug `crsh`; did you mean crash? (in sqlite there are: crash, extra"]);
+        check_error(
+            "sqlite+lost-update",
+            &["`lost-update` can be planted only in model (in sqlite there are: crash, extra-row, "],
+        );
         check_error("sqlite:3", &["built in", "write `sqlite`"]);
         check_error("postgres:new", &["`new` is not a version", "postgres:15"]);
         check_error("postgres@", &["postgres@/opt/postgres"]);

@@ -20,6 +20,7 @@ mod run;
 mod settle;
 mod worker;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use txloom_core::engine::{Engine, EngineInfo};
@@ -39,7 +40,8 @@ impl Default for ExecuteOptions {
     }
 }
 
-/// Runs cases on engines that it owns. One runner, one thread: engines are not shared.
+/// Runs cases on engines that it owns. Engines are not shared: one runs one case at a time, but several engines may run
+/// at the same time ([`Runner::run_all`]).
 pub struct EngineRunner {
     engines: Vec<Box<dyn Engine>>,
     options: ExecuteOptions,
@@ -68,10 +70,45 @@ impl Runner for EngineRunner {
     }
 
     fn run(&mut self, request: &RunRequest<'_>) -> Result<Trace, RunError> {
-        let engine = self
-            .engines
-            .get_mut(request.target)
-            .ok_or_else(|| RunError::Case(format!("there is no target number {}", request.target)))?;
+        let engine = self.engines.get_mut(request.target).ok_or_else(|| no_target(request.target))?;
         run::execute(engine.as_mut(), request, &self.options)
     }
+
+    /// Each target has a thread of its own, which executes the requests for it one after the other.
+    fn run_all(&mut self, requests: &[RunRequest<'_>]) -> Vec<Result<Trace, RunError>> {
+        let busy: BTreeSet<usize> = requests.iter().map(|request| request.target).collect();
+        if busy.len() < 2 {
+            return requests.iter().map(|request| self.run(request)).collect();
+        }
+        let options = &self.options;
+        let mut results: Vec<Option<Result<Trace, RunError>>> = requests.iter().map(|_| None).collect();
+        std::thread::scope(|scope| {
+            let engines = self.engines.iter_mut().enumerate().filter(|(target, _)| busy.contains(target));
+            let threads: Vec<_> = engines
+                .map(|(target, engine)| scope.spawn(move || run_for(target, engine.as_mut(), requests, options)))
+                .collect();
+            for thread in threads {
+                // A panic is a defect of ours, here as on the calling thread.
+                let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                done.into_iter().for_each(|(position, result)| results[position] = Some(result));
+            }
+        });
+        let missing = |request: &RunRequest<'_>| Err(no_target(request.target));
+        requests.iter().zip(results).map(|(request, result)| result.unwrap_or_else(|| missing(request))).collect()
+    }
+}
+
+/// Executes those of the requests that are for one target, in order; with their positions.
+fn run_for(
+    target: usize,
+    engine: &mut dyn Engine,
+    requests: &[RunRequest<'_>],
+    options: &ExecuteOptions,
+) -> Vec<(usize, Result<Trace, RunError>)> {
+    let own = requests.iter().enumerate().filter(|(_, request)| request.target == target);
+    own.map(|(position, request)| (position, run::execute(engine, request, options))).collect()
+}
+
+fn no_target(number: usize) -> RunError {
+    RunError::Case(format!("there is no target number {number}"))
 }

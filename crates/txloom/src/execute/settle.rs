@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use txloom_core::engine::{EngineError, EngineErrorKind, Holder, KnownWaits, SessionId, Waits};
 use txloom_core::oracle::RunError;
-use txloom_core::outcome::{ErrorClass, Outcome};
+use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
 use txloom_core::schedule::quiet::is_quiet;
 use txloom_core::trace::{CancelReason, StepId, TraceEvent};
 
@@ -50,12 +50,15 @@ impl Run<'_> {
         let mut limit = self.options.statement_limit;
         let mut pause = POLL_FIRST;
         let mut cancelled = false;
+        let mut asked = false;
         loop {
             let in_flight = self.in_flight(arrived);
             if in_flight.is_empty() {
                 return Ok(Waits::none(""));
             }
-            match self.completions.recv_timeout(pause) {
+            // Who waited before, and has no reason to go on, will not answer: no need to listen first.
+            let patience = if !asked && self.is_undisturbed(&in_flight, arrived) { Duration::ZERO } else { pause };
+            match self.completions.recv_timeout(patience) {
                 Ok(completion) => {
                     let outcome = completion.result?;
                     let lost = outcome.error_class() == Some(ErrorClass::ConnectionLost);
@@ -69,6 +72,7 @@ impl Run<'_> {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.lost("all session threads ended").into()),
             }
             self.check_interrupt()?;
+            asked = true;
             let waits = match self.ask_waits(&in_flight) {
                 Some(waits) => waits?,
                 // The server is dead: the sessions will say so one after the other.
@@ -91,6 +95,13 @@ impl Run<'_> {
                 pause = (pause * 3 / 2).min(POLL_MAX);
             }
         }
+    }
+
+    /// Whether all that is in flight was waiting before, and what has been done since left its transaction open: that
+    /// rarely lets anybody go on.
+    fn is_undisturbed(&self, in_flight: &BTreeSet<SessionId>, arrived: &BTreeMap<SessionId, Outcome>) -> bool {
+        let waited = |session: &SessionId| self.sessions[session.0].waits_for.is_some();
+        in_flight.iter().all(waited) && arrived.values().all(|outcome| outcome.status == TxStatus::Open)
     }
 
     /// The sessions whose completion has not arrived.

@@ -6,9 +6,11 @@ use txloom_core::case::check::{Mismatch, MismatchAt};
 use txloom_core::case::{Case, Entry, Expectation, Guard, Item, Line, SessionName};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::{EngineInfo, Holder, SessionId, State};
-use txloom_core::finding::Finding;
+use txloom_core::finding::{Finding, labels};
+use txloom_core::oracle::diff;
 use txloom_core::outcome::{DbError, Outcome, StatementResult, TxStatus};
 use txloom_core::planted;
+use txloom_core::reduce::{Reduced, Size};
 use txloom_core::schedule::Policy;
 use txloom_core::sql::{StatementKind, one_line};
 use txloom_core::trace::compare;
@@ -19,7 +21,10 @@ use super::model::trace::{
     CancelCause, CheckReport, ColumnReport, DeathReport, ErrorReport, EventReport, NoticeReport, OutcomeReport, Remark,
     ResultReport, SessionReport, Status, StepReport, TableReport, TraceReport,
 };
-use super::model::{CaseReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport};
+use super::model::{
+    CaseReport, ComparisonReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport,
+    OtherRun, ReducedCase, SizeReport,
+};
 
 /// A case before it ran: what its file says of it.
 pub fn case_report(file: &str, case: &Case) -> CaseReport {
@@ -93,26 +98,76 @@ pub fn divergence_report(first: &Trace, difference: &compare::Difference) -> Dif
     Difference { at, first: difference.left.clone(), other: difference.right.clone() }
 }
 
-/// A finding, with the text of its reduced case and the command that shows it again.
+/// A finding, with the text of its case and the command that shows it again.
 pub fn finding_report(finding: &Finding, case_text: String, replay: String) -> FindingReport {
     let engine = &finding.trace.engine;
-    let is_planted = |name: &&str| planted::ALL.iter().any(|bug| bug.name == *name);
-    let planted = engine.target.split('+').skip(1).filter(is_planted).map(str::to_string).collect();
+    let other = |trace: &Trace| OtherRun {
+        target: trace.engine.target.clone(),
+        version: engine_version(&trace.engine),
+        trace: trace_report(&finding.case, trace),
+    };
     FindingReport {
         sentence: finding.sentence.clone(),
         oracle: finding.oracle.to_string(),
         fingerprint: finding.fingerprint.to_string(),
         target: engine.target.clone(),
         version: engine_version(engine),
-        planted,
+        planted: planted_in(finding),
         explanation: ExplanationReport {
             lets: finding.explanation.lets.clone(),
             thens: finding.explanation.thens.clone(),
             however: finding.explanation.however.clone(),
         },
         trace: trace_report(&finding.case, &finding.trace),
+        others: finding.others.iter().map(other).collect(),
+        comparison: comparison_report(finding),
         case: case_text,
         replay,
+    }
+}
+
+/// The planted bugs that the targets of a finding have.
+fn planted_in(finding: &Finding) -> Vec<String> {
+    let targets: Vec<&str> = finding.traces().iter().map(|trace| trace.engine.target.as_str()).collect();
+    let bugs = planted::ALL.iter().map(|bug| bug.name);
+    let has = |target: &&str, bug: &str| target.split('+').skip(1).any(|part| part == bug);
+    bugs.filter(|bug| targets.iter().any(|target| has(target, bug))).map(str::to_string).collect()
+}
+
+fn comparison_report(finding: &Finding) -> Option<ComparisonReport> {
+    let traces = finding.traces();
+    if traces.len() < 2 {
+        return None;
+    }
+    let (comparison, shared) = (diff::Comparison::of(&traces), diff::Shared::of(&traces));
+    Some(ComparisonReport {
+        labels: labels(&traces),
+        groups: comparison.groups,
+        step: comparison.first.and_then(|first| first.step).map(number),
+        shared_events: shared.events,
+        unlike_steps: shared.unlike.into_iter().map(number).collect(),
+        tables: comparison.tables,
+    })
+}
+
+/// A case that was made smaller.
+pub fn reduced_case(file: &str, reduced: &Reduced, finding: FindingReport) -> ReducedCase {
+    let size = |size: &Size| SizeReport {
+        sessions: size.sessions,
+        items: size.items,
+        statements: size.statements,
+        setup: size.setup,
+        rows: size.rows,
+        switches: size.switches,
+        characters: size.characters,
+    };
+    ReducedCase {
+        file: file.to_string(),
+        tests: reduced.tests,
+        complete: reduced.complete,
+        before: size(&reduced.before),
+        after: size(&reduced.after),
+        finding,
     }
 }
 

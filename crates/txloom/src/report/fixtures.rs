@@ -22,12 +22,14 @@ pub(crate) struct Play {
     trace: Trace,
 }
 
-/// An engine that answers like PostgreSQL.
+/// An engine that answers like PostgreSQL, whatever it is called.
 pub(crate) fn engine(target: &str, version: &str) -> EngineInfo {
+    let families = ["mariadb", "mysql", "model", "sqlite"];
+    let family = families.into_iter().find(|name| target.starts_with(name)).unwrap_or("postgres");
     let levels = ["read committed", "repeatable read", "serializable"];
     EngineInfo {
         target: target.to_string(),
-        family: "postgres",
+        family,
         version: Version::parse(version),
         settings: Vec::new(),
         dialect: &dialect::Postgres,

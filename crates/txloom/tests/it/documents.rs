@@ -63,6 +63,9 @@ fn reference() {
         "docs/reference/targets.md",
         "docs/reference/histories.md",
         "docs/reference/levels.md",
+        "docs/reference/planted-bugs.md",
+        "docs/reference/oracles.md",
+        "docs/reference/hunting.md",
     ] {
         check(file);
     }

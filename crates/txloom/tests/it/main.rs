@@ -4,13 +4,24 @@
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
+//! * `planted`: every planted bug shows in its case, and nothing does without it
+//! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
+//! * `matrix`: which oracle sees which planted bug, with pinned seeds
+//! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
+//! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `histories`: histories with known verdicts, our own and other tools'
+//! * `reduce`: cases made smaller, hand-written and imported ones
+//! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
+//! * `spellings`: what the dialects say of their languages, tried on the engines
+//! * `generated_schemas`: generated schemas can be set up, and keep their promises
+//! * `generated`: generated cases are accepted, and their transactions meet
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
+//! * `tables`: tables in the documents are what the registries say
 
 mod support;
 
@@ -18,10 +29,21 @@ mod walking_thread;
 mod contract;
 mod guarantees;
 mod bugs;
+mod planted;
+mod planted_anywhere;
+mod matrix;
+mod oracles;
+mod known;
 mod executor;
 mod commands;
 mod histories;
+mod reduce;
+mod hunt;
 mod formats;
 mod bad_input;
+mod spellings;
+mod generated_schemas;
+mod generated;
 mod killed;
 mod documents;
+mod tables;

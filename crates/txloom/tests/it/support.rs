@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use txloom::engines::{self, Target};
@@ -55,6 +56,27 @@ pub(crate) fn run(runner: &mut EngineRunner, case: &Case) -> Trace {
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Whether files that tests compare with are to be written anew.
+pub(crate) fn update_asked_for() -> bool {
+    std::env::var_os("TXLOOM_UPDATE_GOLDEN").is_some()
+}
+
+/// Compares a document, of which parts are made by tests, with what it should be; or writes it anew.
+#[track_caller]
+pub(crate) fn check_document(file: &str, expected: impl FnOnce(&str) -> String) {
+    // Two tests may write parts of the same document.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = root().join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let expected = expected(&text);
+    if update_asked_for() {
+        std::fs::write(&path, &expected).expect("the document can be written");
+    } else {
+        assert_eq!(text, expected, "{file} differs; run with TXLOOM_UPDATE_GOLDEN=1 to accept");
+    }
 }
 
 /// The binary, in the repository's root, without colours and without a terminal.

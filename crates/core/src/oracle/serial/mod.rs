@@ -26,20 +26,22 @@
 //!   itself is noticed.
 //! * ORDER BY with ties counts as an order.
 //! * A serializable level promises this, and weaker levels do not: whether a violation is the engine's bug or the
-//!   application's depends on the level, which the finding tells.
+//!   application's depends on the level, which the finding tells. A hunt asks only where it is promised
+//!   ([`Serial::only_where_promised`]).
 
 mod committed;
 mod explain;
 mod observe;
 mod orders;
+mod promise;
 #[cfg(test)]
 mod tests;
 
 use crate::case::{Case, SessionName};
 use crate::finding::Finding;
-use crate::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
+use crate::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, scheduled, schedules, together, unobserved};
 use crate::schedule::{Policy, Schedule};
-use crate::trace::{CancelReason, Trace};
+use crate::trace::Trace;
 use committed::Committed;
 use observe::{Difference, Observations};
 
@@ -53,12 +55,16 @@ pub struct Serial {
     pub orders_max: usize,
     /// What to do when a session waits.
     pub policy: Policy,
+    /// Judge only where somebody promises a serial order: at a level that the table of
+    /// [guarantees](crate::level::guarantees) calls serializable, or for the calls of a program, which ought to work at
+    /// the level that they run at. Elsewhere nothing is run, and the verdict is *unknown*.
+    pub only_where_promised: bool,
 }
 
 impl Default for Serial {
     /// Seven transactions of seven sessions are still decided: 7! = 5,040.
     fn default() -> Serial {
-        Serial { orders_max: 5_040, policy: Policy::default() }
+        Serial { orders_max: 5_040, policy: Policy::default(), only_where_promised: false }
     }
 }
 
@@ -70,26 +76,20 @@ impl Oracle for Serial {
     /// Judges every schedule of the case on every target. One violation suffices to violate, and one undecided run to
     /// leave the case undecided.
     fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError> {
-        let schedules: Vec<Option<&Schedule>> = match case.schedules() {
-            schedules if schedules.is_empty() => vec![None],
-            schedules => schedules.into_iter().map(Some).collect(),
-        };
-        let (mut findings, mut undecided, mut witnesses) = (Vec::new(), None, Vec::new());
-        for target in 0..runner.targets().len() {
-            for schedule in &schedules {
+        let mut verdicts = Vec::new();
+        for (target, engine) in runner.targets().iter().enumerate() {
+            let weaker = promise::weakest(case, engine).filter(|_| self.only_where_promised && case.program.is_none());
+            if let Some(level) = weaker {
+                let target = &engine.target;
+                verdicts.push(Verdict::Unknown(format!("{level} does not promise a serial order on {target}")));
+                continue;
+            }
+            for schedule in schedules(case) {
                 let mut trial = Trial { oracle: self, case, target, runner: &mut *runner };
-                match trial.judge(*schedule)? {
-                    Verdict::Holds(witness) => witnesses.push(witness),
-                    Verdict::Violated(found) => findings.extend(found),
-                    Verdict::Unknown(reason) => undecided = undecided.or(Some(reason)),
-                }
+                verdicts.push(trial.judge(schedule)?);
             }
         }
-        Ok(match undecided {
-            _ if !findings.is_empty() => Verdict::Violated(findings),
-            Some(reason) => Verdict::Unknown(reason),
-            None => Verdict::Holds(witnesses.join("; ")),
-        })
+        Ok(together(verdicts))
     }
 }
 
@@ -136,9 +136,9 @@ impl Trial<'_> {
         if let Some(reason) = self.unstable(&committed, &refuted)? {
             return Ok(Verdict::Unknown(reason));
         }
-        let violation = explain::violation(&committed, &refuted);
-        let mut case = self.case.clone();
-        schedule.into_iter().for_each(|schedule| case.set_schedule(schedule.clone()));
+        let mut violation = explain::violation(&committed, &refuted);
+        violation.explanation.thens.extend(promise::of_run(&trace));
+        let case = scheduled(self.case, schedule);
         Ok(Verdict::Violated(vec![Finding::new(NAME, violation, case, trace)]))
     }
 
@@ -174,15 +174,6 @@ impl Trial<'_> {
 
 /// Why nothing can be concluded from a run, if nothing can.
 fn unclean(trace: &Trace) -> Option<String> {
-    if let Some(death) = &trace.death {
-        return Some(format!("the server died ({})", death.how));
-    }
-    let timed_out = trace.steps.iter().find(|step| step.cancelled == Some(CancelReason::TimeLimit));
-    if let Some(step) = timed_out {
-        return Some(format!("a statement of {} exceeded its time limit", trace.name(step.session)));
-    }
-    if trace.steps.iter().any(|step| step.outcome.is_none()) {
-        return Some("a statement was not answered".to_string());
-    }
-    trace.final_state.is_none().then(|| "the final state is not known".to_string())
+    let died = trace.death.as_ref().map(|death| format!("the server died ({})", death.how));
+    died.or_else(|| unobserved(trace))
 }

@@ -6,6 +6,7 @@ use super::*;
 use crate::engine::EngineInfo;
 use crate::oracle::toy::{Rule, Toy, case};
 use crate::program::Program;
+use crate::trace::CancelReason;
 use crate::trace::sample::{self, sample};
 
 fn with_program(mut case: Case) -> Case {
@@ -75,6 +76,56 @@ fn a_lost_update_is_in_no_serial_order() {
     assert!(finding.fingerprint.as_str().starts_with("serial-result-"));
     let other = judge(&withdrawals("b b a a b b a a"), Rule::Blind);
     assert_eq!(self::finding(other).fingerprint, finding.fingerprint);
+}
+
+/// The toy under the name of an engine whose levels are known.
+struct KnownToy {
+    toy: Toy,
+    level: &'static str,
+}
+
+impl Runner for KnownToy {
+    fn targets(&self) -> Vec<EngineInfo> {
+        let default_level = crate::level::LevelName::custom(self.level);
+        vec![EngineInfo { family: "model", default_level, ..sample::engine() }]
+    }
+
+    fn run(&mut self, request: &RunRequest<'_>) -> Result<Trace, RunError> {
+        let mut trace = self.toy.run(request)?;
+        trace.engine = self.targets().remove(0);
+        trace.sessions.iter_mut().for_each(|session| session.level = trace.engine.default_level.clone());
+        Ok(trace)
+    }
+}
+
+#[test]
+fn a_hunt_asks_only_where_somebody_promises() {
+    let promised = Serial { only_where_promised: true, ..Serial::default() };
+    let program = withdrawals("a a b b a a b b");
+    let statements = case("init CREATE TABLE t (id INT, v INT)\na SELECT v FROM t");
+    let judge = |case: &Case, level| {
+        let mut runner = KnownToy { toy: Toy::new(Rule::Blind), level };
+        (promised.judge(case, &mut runner).unwrap(), runner.toy.runs)
+    };
+    let (verdict, runs) = judge(&statements, "snapshot isolation");
+    let reason = "snapshot isolation does not promise a serial order on toy";
+    assert!(matches!(&verdict, Verdict::Unknown(found) if found == reason), "{verdict:?}");
+    assert_eq!(runs, 0);
+    assert!(matches!(judge(&statements, "serializable").0, Verdict::Holds(_)));
+    assert!(matches!(judge(&program, "snapshot isolation").0, Verdict::Violated(_)));
+}
+
+#[test]
+fn a_finding_says_what_its_level_does_not_promise() {
+    let judge = |level| {
+        let mut runner = KnownToy { toy: Toy::new(Rule::Blind), level };
+        let verdict = Serial::default().judge(&withdrawals("a a b b a a b b"), &mut runner).unwrap();
+        finding(verdict).explanation.thens.split_off(1)
+    };
+    assert!(judge("serializable").is_empty());
+    let words = "snapshot isolation of toy does not promise that there is such an order: it allows write skew, \
+                 read-only-transaction anomaly, anti-dependency cycle";
+    assert_eq!(judge("snapshot isolation"), [words]);
 }
 
 #[test]

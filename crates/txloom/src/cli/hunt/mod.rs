@@ -1,167 +1,128 @@
-//! `txloom hunt`, in its first form: see txloom at work, with nothing installed.
+//! `txloom hunt`: looks for bugs with generated transactions.
 //!
-//! Two things are shown. First that a bug is found: two calls of a program run on a database with a *planted* bug, under
-//! one schedule after the other, until the serial oracle finds a result that no serial order gives; the case is then
-//! reduced, explained and printed as plain SQL. Then that there is silence where nothing is wrong: the corpus runs on
-//! SQLite.
+//! ```text
+//!   flags ──settings──→ what to hunt in ──crate::hunt──→ findings ──watcher──→ terminal, directory
+//! ```
+//!
+//! * [`settings`]: what the flags mean
+//! * [`watcher`]: what is shown and written while it runs
+//! * [`demonstration`]: what comes first when no target is named, with [`search`] and [`parts`]
 
+mod settings;
+mod watcher;
+mod demonstration;
 mod parts;
 mod search;
 
-use txloom_core::case::{self, Case};
-use txloom_core::oracle::Runner;
-use txloom_core::oracle::serial::Serial;
+use std::path::Path;
+use std::time::Duration;
 
-use super::args::HuntArgs;
+use super::args::{Format, HuntArgs};
 use super::failure::Failure;
-use super::run::execute;
-use super::settings::RunSettings;
 use super::streams::Streams;
-use crate::corpus;
-use crate::engines::{self, Target};
-use crate::execute::EngineRunner;
+use crate::engines;
 use crate::exit::Exit;
-use crate::interrupt;
-use crate::report::build::finding_report;
-use crate::report::model::{CaseReport, TargetRun, Totals};
-use crate::report::text;
-use search::{Catch, Outcome};
+use crate::hunt::findings::{Findings, FindingsError};
+use crate::hunt::report::hunt_report;
+use crate::hunt::{Budget, Ended, Hunt, HuntError, Summary};
+use crate::report::model::{Body, Report};
+use crate::report::{json, text};
+use settings::HuntSettings;
+use watcher::Show;
 
-/// The target that the bug is planted in.
-const PLANTED_TARGET: &str = "model+lost-update";
-
-/// The target that the corpus runs on.
-const CORPUS_TARGET: &str = "sqlite";
-
-/// What the reduced case is called, if the user names no file.
-const CASE_FILE: &str = "lost-update.sql";
-
-const INTRODUCTION: &str = "\
-Two people withdraw money from one account at the same time. The program reads the balance, and writes the difference \
-if there is enough. Snapshot isolation promises that the second of two such writers is refused; but the database is \
-model, a small one of our own, and we have planted a bug in it: the second one is let through.";
-
-const WITHDRAWALS: &str = include_str!("withdrawals.sql");
+/// How long the hunt of the demonstration takes.
+const DEMONSTRATION_TIME: Duration = Duration::from_secs(5);
 
 /// Runs the command.
 pub fn run(args: &HuntArgs, streams: &mut Streams) -> Result<Exit, Failure> {
-    let mut planted = start(PLANTED_TARGET)?;
-    show_planted(args, &mut planted, streams)?;
-    drop(planted);
-    let mut healthy = start(CORPUS_TARGET)?;
-    show_corpus(&mut healthy, streams)
-}
-
-fn start(target: &str) -> Result<EngineRunner, Failure> {
-    Ok(EngineRunner::new(vec![engines::open(&parse(target)?)?]))
-}
-
-fn parse(target: &str) -> Result<Target, Failure> {
-    Target::parse(target).map_err(Failure::bad_input)
-}
-
-/// Finds, reduces and explains the planted bug.
-fn show_planted(args: &HuntArgs, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
-    say(streams, "A planted bug", INTRODUCTION)?;
-    match search::search(&Serial::default(), &withdrawals()?, runner)? {
-        Outcome::Caught(catch) => show_catch(args, *catch, runner, streams),
-        Outcome::Undecided(reason) => {
-            let message = format!("txloom: the search for the planted bug came to no conclusion: {reason}");
-            Err(Failure { exit: Exit::Undecided, message })
-        }
-        Outcome::NothingFound(count) => {
-            let message = format!("txloom: the planted bug was not found under {count} schedules: please report this");
-            Err(Failure { exit: Exit::Internal, message })
+    let mut settings = HuntSettings::new(args)?;
+    let findings = args.out.as_deref().map(Findings::open).transpose().map_err(Failure::bad_input)?;
+    let mut exit = Exit::Clean;
+    if args.targets.is_empty() && args.on.is_empty() && settings.format == Format::Text {
+        exit = demonstrate(args.out.as_deref(), streams)?;
+        if settings.has_default_budget {
+            settings.budget = Budget::time(DEMONSTRATION_TIME);
         }
     }
+    Ok(exit.or(hunt(&settings, findings, streams)?))
 }
 
-fn show_catch(args: &HuntArgs, catch: Catch, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
-    let (finding, reduction) = parts::smallest(catch.finding, runner)?;
-    if interrupt::requested() {
-        return Err(Failure::interrupted());
-    }
-    let case_text = case::print::print(&parts::flatten(&finding));
-    if let Some(path) = &args.out {
-        let cannot = |error| Failure::bad_input(format!("cannot write {}: {error}", path.display()));
-        std::fs::write(path, &case_text).map_err(cannot)?;
-    }
-    let file = args.out.as_ref().map_or(CASE_FILE.to_string(), |path| path.display().to_string());
-    let replay = finding.replay_command(&file);
-    let options = *streams.text_options();
-    let schedules = if catch.schedule_count == 1 { "schedule" } else { "schedules" };
-    let found = format!("It is found after {} {schedules}. {reduction}", catch.schedule_count);
-    streams.print(&format!("\n{}\n", text::paragraph(&found, &options)))?;
-    streams.print(&text::print_finding(&finding_report(&finding, case_text, replay), &options))?;
-    if args.out.is_none() {
-        let hint = format!("(The case is written to that file by `txloom hunt -o {CASE_FILE}`.)");
-        streams.print(&text::paragraph(&hint, &options))?;
-    }
-    Ok(())
-}
-
-/// Runs the corpus on a database that is as it should be.
-fn show_corpus(runner: &mut dyn Runner, streams: &mut Streams) -> Result<Exit, Failure> {
-    let words = "One case per anomaly, each of which a serializable database prevents, and one per promise that every \
-                 engine must keep:";
+fn demonstrate(directory: Option<&Path>, streams: &mut Streams) -> Result<Exit, Failure> {
+    let exit = demonstration::show(directory, streams)?;
     streams.print("\n\n")?;
-    say(streams, &format!("Nothing planted: the corpus on {CORPUS_TARGET}"), words)?;
-    streams.print("\n")?;
-    let settings = RunSettings::for_own_cases(vec![parse(CORPUS_TARGET)?]);
-    let options = *streams.text_options();
-    let (mut totals, mut exit, mut prevented, mut happened) = (Totals::default(), Exit::Clean, Vec::new(), Vec::new());
-    for loaded in parts::corpus(CORPUS_TARGET) {
-        if interrupt::requested() {
-            return Err(Failure::interrupted());
-        }
-        let done = execute(&settings, &loaded, runner)?;
-        totals.add(&done.report);
-        exit = exit.or(done.exit);
-        match anomaly(&done.report) {
-            Some((id, true)) => happened.push(id),
-            Some((id, false)) => prevented.push(id),
-            None => {}
-        }
-        if done.exit != Exit::Clean {
-            streams.print(&text::print_case_line(&done.report, &options))?;
-        }
-    }
-    for (ids, words) in [(prevented, "did not happen"), (happened, "happened")] {
-        if !ids.is_empty() {
-            streams.print(&text::paragraph(&format!("{} {words}.", ids.join(", ")), &options))?;
-        }
-    }
-    streams.print(&text::print_totals(&totals, &options))?;
     Ok(exit)
 }
 
-/// The anomaly that a case provokes, and whether it happened.
-fn anomaly(case: &CaseReport) -> Option<(String, bool)> {
-    let runs = || case.runs.iter().flat_map(|run| &run.targets);
-    let happened = |run: &TargetRun| run.observed().and_then(|seen| seen.anomaly_happened);
-    case.anomaly.clone().map(|id| (id, runs().filter_map(happened).any(|happened| happened)))
+fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Streams) -> Result<Exit, Failure> {
+    let open = || settings.targets.iter().map(engines::open).collect();
+    let oracles = |targets: &[_]| settings.oracles(targets);
+    let hunt = Hunt {
+        oracles: &oracles,
+        model: settings.model.clone(),
+        seed: settings.seed,
+        levels: settings.levels.clone(),
+        budget: settings.budget,
+        workers: settings.workers,
+        stop_on_first: settings.stop_on_first,
+        known: settings.known.clone(),
+        reduce_tests: settings.reduce_tests,
+        statement_limit: settings.statement_limit,
+        replay_flags: settings.replay_flags.clone(),
+        ..Hunt::new(&open)
+    };
+    let mut show = Show::new(settings, findings, streams);
+    let summary = hunt.run(&mut show).map_err(failure)?;
+    show.finish()?;
+    let Show { findings, told, trouble, .. } = show;
+    let report = hunt_report(&summary, told);
+    let mut exit = exit(&summary);
+    if let Some(findings) = &findings {
+        exit = exit.or(complain_of(findings.write_summary(&report_of(&report)).map(|_| ()), streams));
+    }
+    let is_silent = summary.found.is_empty();
+    match settings.format {
+        Format::Json => streams.print(&json::print(&report_of(&report)))?,
+        Format::Text => streams.print(&format!("\n{}", text::print_hunt_summary(&report, streams.text_options())))?,
+    }
+    if settings.format == Format::Text && !is_silent && findings.is_none() {
+        let hint = "(-o DIR writes every finding into a directory, with the case that shows it.)";
+        streams.print(&text::paragraph(hint, &streams.text_options().clone()))?;
+    }
+    if let Ended::Failed(error) = &summary.ended {
+        streams.complain(&format!("txloom: the hunt could not go on: {error}"));
+    }
+    Ok(if trouble { exit.or(Exit::BadInput) } else { exit })
 }
 
-fn say(streams: &mut Streams, heading: &str, words: &str) -> Result<(), Failure> {
-    let options = *streams.text_options();
-    streams.print(&text::heading(heading, &options))?;
-    streams.print(&text::paragraph(words, &options))
+fn report_of(report: &crate::report::model::HuntReport) -> Report {
+    Report::new(Body::Hunt(Box::new(report.clone())))
 }
 
-/// The case that the hunt starts from.
-fn withdrawals() -> Result<Case, Failure> {
-    let mut case = case::parse(WITHDRAWALS)
-        .map_err(|error| Failure::in_file("withdrawals.sql", error.line, error.column, &error.message, &error.text))?;
-    case.program = Some(corpus::withdraw());
-    Ok(case)
+/// Says what could not be written.
+fn complain_of(result: Result<(), FindingsError>, streams: &mut Streams) -> Exit {
+    match result {
+        Ok(()) => Exit::Clean,
+        Err(error) => {
+            streams.complain(&format!("txloom: {error}"));
+            Exit::BadInput
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn failure(error: HuntError) -> Failure {
+    match error {
+        HuntError::Engine(error) => error.into(),
+        other => Failure::bad_input(other),
+    }
+}
 
-    #[test]
-    fn the_case_reads_and_is_in_canonical_form() {
-        assert_eq!(case::print::print(&withdrawals().unwrap()), WITHDRAWALS);
+/// What a script is told: known behaviours are no news.
+fn exit(summary: &Summary) -> Exit {
+    let found = if summary.found.is_empty() { Exit::Clean } else { Exit::Found };
+    match &summary.ended {
+        Ended::Interrupted => Exit::Interrupted,
+        Ended::Failed(HuntError::Engine(_)) => found.or(Exit::Unreachable),
+        Ended::Failed(_) => found.or(Exit::BadInput),
+        Ended::Budget | Ended::FirstFound | Ended::ByWatcher => found,
     }
 }

@@ -2,9 +2,9 @@
 
 use txloom_core::case::Case;
 use txloom_core::finding::Finding;
+use txloom_core::oracle::Runner;
 use txloom_core::oracle::serial::Serial;
-use txloom_core::oracle::{Oracle, Runner, Verdict};
-use txloom_core::reduce::{Reproduction, reduce};
+use txloom_core::reduce;
 
 use super::super::cases::LoadedCase;
 use super::super::failure::Failure;
@@ -12,21 +12,10 @@ use crate::contract;
 use crate::corpus;
 
 /// The finding of the smallest case that shows the same violation, and a sentence about the reduction.
-pub(super) fn smallest(finding: Finding, runner: &mut dyn Runner) -> Result<(Finding, String), Failure> {
-    let oracle = Serial::default();
-    let same_kind = |verdict: Verdict| match verdict {
-        Verdict::Violated(found) => {
-            found.into_iter().find(|other| other.fingerprint.kind() == finding.fingerprint.kind())
-        }
-        Verdict::Holds(_) | Verdict::Unknown(_) => None,
-    };
-    let reduced = reduce(&finding.case, &mut |candidate| match oracle.judge(candidate, runner) {
-        Ok(Verdict::Unknown(_)) | Err(_) => Reproduction::Unresolved,
-        Ok(verdict) => same_kind(verdict).map_or(Reproduction::Gone, |_| Reproduction::Reproduced),
-    });
+pub(super) fn smallest(finding: &Finding, runner: &mut dyn Runner) -> Result<(Finding, String), Failure> {
+    let (finding, reduced) = reduce::smallest(finding, &Serial::default(), runner, reduce::TESTS_MAX)?;
     let sentence = format!("{} tests reduce it from {} to {}:", reduced.tests, reduced.before, reduced.after);
-    let smallest = same_kind(oracle.judge(&reduced.case, runner)?);
-    Ok((smallest.unwrap_or(finding), sentence))
+    Ok((finding, sentence))
 }
 
 /// The cases of the corpus that are for engines of a dialect.

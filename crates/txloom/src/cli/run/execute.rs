@@ -96,7 +96,7 @@ fn attempt(
 }
 
 /// Errors that concern this case only are kept; those that concern every case end the command.
-fn fatal(result: Result<Trace, RunError>) -> Result<Result<Trace, RunError>, Failure> {
+pub(super) fn fatal<T>(result: Result<T, RunError>) -> Result<Result<T, RunError>, Failure> {
     match result {
         Err(RunError::Engine(error))
             if matches!(error.kind, EngineErrorKind::Interrupted | EngineErrorKind::Unreachable(_)) =>
@@ -115,13 +115,17 @@ fn record_all(case: &Case, attempts: &[Attempt]) -> Option<Case> {
 }
 
 fn attempt_exit(attempt: &Attempt) -> Exit {
-    match &attempt.trace {
-        Ok(_) => Exit::Clean,
-        Err(RunError::Engine(error)) => match error.kind {
+    attempt.trace.as_ref().map_or_else(error_exit, |_| Exit::Clean)
+}
+
+/// Who has to act on an error that concerns one case.
+pub(super) fn error_exit(error: &RunError) -> Exit {
+    match error {
+        RunError::Engine(error) => match error.kind {
             EngineErrorKind::Unsupported(_) => Exit::BadInput,
             _ => Exit::Unreachable,
         },
-        Err(_) => Exit::BadInput,
+        _ => Exit::BadInput,
     }
 }
 

@@ -1,6 +1,7 @@
-//! `txloom run`: run cases, and compare what happens with what they expect.
+//! `txloom run`: run cases, and compare what happens with what they expect; or have an oracle judge them.
 
 mod execute;
+mod judge;
 mod record;
 
 use txloom_core::engine::Engine;
@@ -23,6 +24,11 @@ pub(crate) use execute::{Execution, execute};
 /// Runs the command.
 pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if args.format == RunFormat::Isolationtester {
+        if args.oracle.is_some() {
+            return Err(Failure::bad_input(
+                "--format isolationtester prints a transcript, and nothing for an oracle to judge",
+            ));
+        }
         return super::isolation::run(args, streams);
     }
     let settings = RunSettings::new(args)?;
@@ -39,7 +45,7 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
 }
 
 /// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
-fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
+pub(crate) fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
     for target in settings.targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
         let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
                        on that server is touched";
@@ -59,6 +65,9 @@ pub(crate) fn run_on(
 ) -> Result<Exit, Failure> {
     if let Some(level) = &settings.level {
         runner.targets().iter().try_for_each(|target| target.require_level(level))?;
+    }
+    if let Some(oracle) = settings.oracle {
+        return judge::run_on(oracle, settings, cases, runner, streams);
     }
     let mut shown = Shown::new(settings);
     let mut exit = Exit::Clean;

@@ -33,8 +33,10 @@ pub(super) struct Log {
     pub(super) old_rows: BTreeSet<(String, Identity)>,
     /// Rows after they were changed.
     pub(super) new_rows: BTreeSet<(String, Identity)>,
-    /// Their unique keys, before and after.
-    pub(super) keys: BTreeSet<LockKey>,
+    /// The unique keys of rows before they were changed.
+    pub(super) old_keys: BTreeSet<LockKey>,
+    /// The unique keys of rows after they were changed.
+    pub(super) new_keys: BTreeSet<LockKey>,
 }
 
 /// Makes a connection write down what is touched from now on.
@@ -75,15 +77,16 @@ pub(super) fn take(connection: &Connection, schema: &Schema) -> rusqlite::Result
     while let Some(row) = rows.next()? {
         let (position, key): (u32, u32) = (row.get(0)?, row.get(1)?);
         let table = schema.tables[position as usize].name.clone();
+        let old = row.get_ref(2)?.as_str()? == "OLD";
         match (key, row.get_ref(3)?) {
             (0, value) => {
                 let identity = identity(value);
-                let old = row.get_ref(2)?.as_str()? == "OLD";
                 if old { &mut log.old_rows } else { &mut log.new_rows }.insert((table, identity));
             }
             (_, ValueRef::Null) => {}
             (key, value) => {
-                log.keys.insert(LockKey::Key { table, key, value: text(value) });
+                let keys = if old { &mut log.old_keys } else { &mut log.new_keys };
+                keys.insert(LockKey::Key { table, key, value: text(value) });
             }
         }
     }
@@ -108,7 +111,7 @@ pub(super) fn identity(value: ValueRef<'_>) -> Identity {
 }
 
 /// Literals as SQLite's `quote` writes them. Bytes that are not UTF-8 make keys alike that are not: they lock too much.
-fn text(value: ValueRef<'_>) -> String {
+pub(super) fn text(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
         other => format!("{other:?}"),

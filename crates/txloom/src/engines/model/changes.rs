@@ -94,6 +94,54 @@ impl Changes {
         Ok(changes)
     }
 
+    /// Whether anything became of the touched rows.
+    pub(super) fn any_between(base: &Database, own: &Database, touched: &Touched) -> rusqlite::Result<bool> {
+        for (name, identity) in touched {
+            let table = known(&base.schema, name)?;
+            if exists(&base.connection, table, identity)? || exists(&own.connection, table, identity)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What became of all rows between two versions with one schema: what was done to rows of the earlier one, and rows
+    /// that are new. Rows that are as they were count as changed.
+    pub(super) fn between_versions(earlier: &Database, later: &Database) -> rusqlite::Result<(Changes, Changes)> {
+        let mut touched = Touched::new();
+        for table in &earlier.schema.tables {
+            for version in [earlier, later] {
+                let sql = format!("SELECT {} FROM main.{}", table.identity_sql(""), quoted(&table.name));
+                let mut statement = version.connection.prepare(&sql)?;
+                let identities = statement.query_map([], |row| Ok(capture::identity(row.get_ref(0)?)))?;
+                for identity in identities {
+                    touched.insert((table.name.clone(), identity?));
+                }
+            }
+        }
+        let Changes { deleted, inserted } = Changes::between(earlier, later, &touched)?;
+        let known: Touched = deleted.iter().cloned().collect();
+        let (changed, new) = inserted.into_iter().partition(|row| known.contains(&row.key()));
+        Ok((Changes { deleted, inserted: changed }, Changes { deleted: Vec::new(), inserted: new }))
+    }
+
+    /// The first of the rows that were inserted or changed, alone.
+    pub(super) fn first_row(&self) -> Option<Changes> {
+        let row = self.inserted.first()?;
+        let deleted = self.deleted.iter().filter(|key| **key == row.key()).cloned().collect();
+        Some(Changes { deleted, inserted: vec![row.clone()] })
+    }
+
+    /// All changes but those of the last row; `None` if it is the only one.
+    pub(super) fn without_last_row(&self) -> Option<Changes> {
+        let mut rows: Touched = self.deleted.iter().cloned().chain(self.inserted.iter().map(NewRow::key)).collect();
+        let last = rows.pop_last()?;
+        let mut rest = self.clone();
+        rest.deleted.retain(|key| *key != last);
+        rest.inserted.retain(|row| row.key() != last);
+        (!rows.is_empty()).then_some(rest)
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.deleted.is_empty() && self.inserted.is_empty()
@@ -103,6 +151,7 @@ impl Changes {
     ///
     /// Neither triggers nor foreign keys take part: what they had to do, they did when the changes were first made.
     pub(super) fn apply(&self, database: &Database) -> rusqlite::Result<Touched> {
+        database.will_differ();
         let connection = &database.connection;
         let enforce = |on: bool| -> rusqlite::Result<()> {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, on)?;
@@ -139,6 +188,10 @@ impl Changes {
 }
 
 impl NewRow {
+    fn key(&self) -> (String, Identity) {
+        (self.table.clone(), self.identity.clone())
+    }
+
     /// Inserts the row, under a new rowid if it must be, and returns its identity.
     fn insert(&self, connection: &Connection, table: &Table) -> rusqlite::Result<Identity> {
         let mut columns: Vec<String> = table.columns.iter().map(|column| quoted(column)).collect();

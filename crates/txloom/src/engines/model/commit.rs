@@ -49,10 +49,45 @@ struct Repeated {
 impl World {
     /// Ends the session's transaction; with an error, as if it had not been.
     pub(super) fn commit(&mut self, who: SessionId) -> rusqlite::Result<Result<(), DbError>> {
-        let Some(transaction) = self.session(who).transaction.take() else { return Ok(Ok(())) };
-        let committed = self.install(who, &transaction)?;
+        let Some(mut transaction) = self.session(who).transaction.take() else { return Ok(Ok(())) };
+        let committed = match self.publish_private(&mut transaction)? {
+            Some(version) => {
+                self.note_committed(who, &transaction, transaction.written.clone(), version);
+                Ok(())
+            }
+            None => self.install(who, &transaction)?,
+        };
         self.end(who, transaction)?;
         Ok(committed)
+    }
+
+    /// If nobody has committed since the transaction's base, its private copy is what the next version has to be. (Not
+    /// where more than rows is at stake: foreign keys that are checked at COMMIT, sequences.)
+    fn publish_private(&mut self, transaction: &mut Transaction) -> rusqlite::Result<Option<u64>> {
+        let newest = self.store.newest();
+        let schema = &self.store.version(newest).schema;
+        let rows_only = !schema.has_foreign_keys && !schema.has_sequences;
+        if transaction.base() != Some(newest) || !rows_only || !self.rules.commit_is_complete {
+            return Ok(None);
+        }
+        let database = transaction.take_changed(&self.store)?;
+        database
+            .map(|database| {
+                database.connection.execute_batch("COMMIT")?;
+                Ok(self.store.publish(database))
+            })
+            .transpose()
+    }
+
+    fn note_committed(
+        &mut self,
+        who: SessionId,
+        transaction: &Transaction,
+        written: impl IntoIterator<Item = LockKey>,
+        version: u64,
+    ) {
+        self.locks.note_changed(written, version);
+        self.hide_moved_rows(who, transaction);
     }
 
     fn install(&mut self, who: SessionId, transaction: &Transaction) -> rusqlite::Result<Result<(), DbError>> {
@@ -68,9 +103,14 @@ impl World {
         } else {
             Repeated { changes, written: transaction.written.clone() }
         };
-        match self.store.install(&result.changes)? {
+        // A part that cannot stand alone (a row without its parent) is no part that could be written by mistake.
+        let part = self.incomplete(who, &result.changes);
+        let part_installed = part.map(|part| self.store.install(&part, &self.rules)).transpose()?.and_then(Result::ok);
+        match part_installed
+            .map_or_else(|| self.store.install(&result.changes, &self.rules), |version| Ok(Ok(version)))?
+        {
             Ok(version) => {
-                self.locks.note_changed(result.written, version);
+                self.note_committed(who, transaction, result.written, version);
                 Ok(Ok(()))
             }
             Err(error) => Ok(Err(error)),
@@ -81,7 +121,7 @@ impl World {
         transaction.level == Level::Serializable
             && transaction.base() != Some(self.store.newest())
             && self.rules.validate_at_commit
-            && !transaction.overwrites
+            && !transaction.misled
     }
 
     /// Executes the transaction again, alone, on the newest version.

@@ -3,6 +3,13 @@
 //! A lock is held until its transaction ends. A statement gets all the locks that it needs or none: while it waits it
 //! holds only what its transaction held before. (Servers that lock row by row hold a part meanwhile, and so know
 //! deadlocks between two single statements, which cannot happen here.)
+//!
+//! * **Nobody waits for ever.** A waiter tries again only when a holder has ended its transaction. There are only so
+//!   many transactions in a case, and each ends once; so attempts are bounded, and two waiters cannot keep waking each
+//!   other. One that is overtaken waits for the next holder, and again for an end.
+//! * **No false deadlocks.** A statement needs all of its locks, so it really waits for each of the holders that it
+//!   names, and a cycle of such waits does not resolve itself. The names may be outdated (another one has taken a
+//!   further lock meanwhile), but only by being too few: such a cycle is found when the waiter tries again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -126,7 +126,7 @@ fn savepoint<'a>(tokens: &[Token<'_>]) -> Request<'a> {
     }
 }
 
-fn plain_name(token: &Token<'_>) -> String {
+pub(super) fn plain_name(token: &Token<'_>) -> String {
     match token.kind {
         TokenKind::Quoted | TokenKind::String => {
             let quote = &token.text[..1];
@@ -174,7 +174,7 @@ fn lock_rows(sql: &str, tokens: &[Token<'_>]) -> Result<LockRows, DbError> {
 }
 
 /// The tokens outside all parentheses, and the outermost parentheses themselves.
-fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
+pub(super) fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
     let mut depth = 0_usize;
     let mut top = Vec::new();
     for token in tokens {
@@ -191,7 +191,7 @@ fn top_level<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b Token<'a>> {
     top
 }
 
-fn is_name(token: &Token<'_>) -> bool {
+pub(super) fn is_name(token: &Token<'_>) -> bool {
     matches!(token.kind, TokenKind::Word | TokenKind::Quoted)
 }
 

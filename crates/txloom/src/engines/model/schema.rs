@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use txloom_core::sql::tokens;
 
+use super::locks::LockKey;
 use super::request::replaces;
 use crate::engines::embedded::run::quoted;
 
@@ -13,6 +14,8 @@ pub(super) struct Schema {
     pub(super) tables: Vec<Table>,
     /// Whether any table refers to another one.
     pub(super) has_foreign_keys: bool,
+    /// Whether a table has `AUTOINCREMENT`.
+    pub(super) has_sequences: bool,
     /// Whether the user has triggers.
     pub(super) has_triggers: bool,
 }
@@ -81,6 +84,7 @@ impl Schema {
         }
         let exists = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, bool>(0));
         schema.has_triggers = exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger')")?;
+        schema.has_sequences = exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')")?;
         schema.has_foreign_keys = exists(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) WHERE t.type = 'table')",
         )?;
@@ -156,6 +160,15 @@ impl Table {
             RowKind::Integer(column) => format!("{prefix}{}", quoted(column)),
             RowKind::Key(columns) => key_sql(columns, prefix),
         }
+    }
+
+    /// What is locked of the row with this identity.
+    pub(super) fn row_key(&self, identity: &Identity) -> LockKey {
+        let value = match identity {
+            Identity::Rowid(rowid) => rowid.to_string(),
+            Identity::Key(literals) => literals.clone(),
+        };
+        LockKey::Key { table: self.name.clone(), key: 0, value }
     }
 
     /// The SQL condition that holds for the row with this identity.

@@ -17,6 +17,16 @@ pub(super) struct Shared {
     pub(super) world: Mutex<World>,
 }
 
+impl Shared {
+    /// Goes back to the moment after the setup. False if that cannot be done: a session could not be closed, somebody
+    /// still has the means to cancel its statement, or the store failed.
+    pub(super) fn rewind(&mut self) -> bool {
+        let nobody_left = Arc::get_mut(&mut self.turns).is_some();
+        let world = self.world.get_mut().ok().filter(|world| nobody_left && world.sessions.is_empty());
+        world.is_some_and(|world| world.rewind().is_ok())
+    }
+}
+
 pub(super) struct ModelSession {
     pub(super) id: SessionId,
     pub(super) target: String,

@@ -25,7 +25,10 @@ impl World {
         }
         let answer = match self.attempt_within(who, request)? {
             Attempt::Answer(answer) => answer,
-            wait => return Ok(wait),
+            Attempt::Wait(holders) => {
+                transaction(&mut self.sessions, who).waits_for.extend(&holders);
+                return Ok(Attempt::Wait(holders));
+            }
         };
         let ends_here = self.is_open(who) && !transaction(&mut self.sessions, who).explicit;
         // A statement that failed may have kept a part of its changes (INSERT OR FAIL), so it commits, too.
@@ -54,29 +57,15 @@ impl World {
 
     /// Readers lock nothing and never wait.
     fn read(&mut self, who: SessionId, sql: &str) -> rusqlite::Result<Answer> {
-        let answer = if self.rules.read_committed_only {
-            let view = transaction(&mut self.sessions, who).view(&self.store);
-            self.tools.interrupt.listening(|| ask(view, sql))?
-        } else {
-            self.read_uncommitted(who, sql)?
-        };
-        transaction(&mut self.sessions, who).remember(sql, &answer, false);
-        Ok(answer)
-    }
-
-    /// A planted bug: the query sees the newest version with everybody's changes.
-    fn read_uncommitted(&mut self, who: SessionId, sql: &str) -> rusqlite::Result<Answer> {
-        let everything = self.store.copy(self.store.newest())?;
-        let open = self.sessions.iter().filter_map(|(id, session)| Some((*id == who, session.transaction.as_ref()?)));
-        // The session's own changes come last: they win.
-        let mut open: Vec<_> = open.collect();
-        open.sort_by_key(|(own, _)| *own);
-        for (_, other) in open {
-            // Changes that do not fit together (another planted bug may be at work) are left out.
-            let _ = other.changes(&self.store)?.apply(&everything);
+        let view = transaction(&mut self.sessions, who).view(&self.store);
+        let mut answer = self.tools.interrupt.listening(|| ask(view, sql))?;
+        if let Some(view) = self.wrong_view(who)? {
+            let right = answer;
+            answer = self.tools.interrupt.listening(|| ask(&view.connection, sql))?;
+            self.store.give_back(view)?;
+            transaction(&mut self.sessions, who).misled |= answer != right;
         }
-        let answer = self.tools.interrupt.listening(|| ask(&everything.connection, sql))?;
-        self.store.give_back(everything)?;
+        transaction(&mut self.sessions, who).remember(sql, &answer, false);
         Ok(answer)
     }
 
@@ -86,6 +75,7 @@ impl World {
         if self.store.version(base).schema.has_triggers && replaces(sql) {
             return Ok(Attempt::Answer(Err(unsupported("REPLACE in a schema with triggers"))));
         }
+        let sql = &self.as_executed(who, base, sql)?;
         let private = transaction(&mut self.sessions, who).private(&mut self.store)?;
         let answer = private.begin_statement(sql, &self.tools.interrupt)?;
         if private.is_lost() {
@@ -95,6 +85,7 @@ impl World {
         let log = private.log()?;
         let last_insert_rowid = private.database.connection.last_insert_rowid();
         let wanted = log.wanted_locks(self.store.version(base))?;
+        let moved = self.moved_keys(base, sql, &log);
         if self.comes_too_late(who, base, &wanted) {
             return self.fail(who, "a row that is to be changed has been changed since the snapshot");
         }
@@ -111,6 +102,7 @@ impl World {
         private.keep_statement()?;
         let inserts = !log.new_rows.is_empty() && is_insert(sql);
         private.touched.extend(log.old_rows.into_iter().chain(log.new_rows));
+        current.moved.extend(moved);
         current.written.extend(wanted.keys().filter(|key| **key != LockKey::Schema).cloned());
         current.remember(sql, &answer, inserts);
         self.locks.acquire(who, wanted);
@@ -124,7 +116,7 @@ impl World {
         let current = transaction(&mut self.sessions, who);
         let late = current.level != Level::ReadCommitted && self.locks.changed_after(wanted.keys(), base).is_some();
         // With the rule switched off, the transaction overwrites what it has not seen.
-        current.overwrites |= late && !self.rules.first_updater_wins;
+        current.misled |= late && !self.rules.first_updater_wins;
         late && self.rules.first_updater_wins
     }
 
@@ -184,7 +176,7 @@ impl World {
 
     /// Rolls the transaction back with a serialization failure.
     fn fail(&mut self, who: SessionId, reason: &str) -> rusqlite::Result<Attempt> {
-        self.roll_back(who)?;
+        self.end_by_conflict(who)?;
         Ok(Attempt::Answer(Err(serialization_failure(reason))))
     }
 }
@@ -193,11 +185,12 @@ impl Log {
     /// The locks that the logged changes need. `base` is the version that they were made to: a row under a hidden rowid
     /// that is not in it is the transaction's own, and nobody else can know it.
     pub(super) fn wanted_locks(&self, base: &Database) -> rusqlite::Result<Wanted> {
-        let mut wanted: Wanted = self.keys.iter().map(|key| (key.clone(), LockMode::Exclusive)).collect();
+        let keys = self.old_keys.iter().chain(&self.new_keys);
+        let mut wanted: Wanted = keys.map(|key| (key.clone(), LockMode::Exclusive)).collect();
         for (name, identity) in self.old_rows.iter().chain(&self.new_rows) {
             let Some(table) = base.schema.table(name) else { continue };
             if !matches!(table.row, RowKind::Hidden(_)) || exists(&base.connection, table, identity)? {
-                wanted.insert(row_key(table, identity), LockMode::Exclusive);
+                wanted.insert(table.row_key(identity), LockMode::Exclusive);
             }
         }
         if !self.old_rows.is_empty() || !self.new_rows.is_empty() {
@@ -214,14 +207,6 @@ fn is_insert(sql: &str) -> bool {
         [first, rest @ ..] => first.is_word("WITH") && rest.iter().any(|token| token.is_word("INSERT")),
         [] => false,
     }
-}
-
-fn row_key(table: &Table, identity: &Identity) -> LockKey {
-    let value = match identity {
-        Identity::Rowid(rowid) => rowid.to_string(),
-        Identity::Key(literals) => literals.clone(),
-    };
-    LockKey::Key { table: table.name.clone(), key: 0, value }
 }
 
 /// The identities of the rows that a locking query selects.
@@ -249,7 +234,7 @@ fn locks_of_rows(
     let mut wanted = Wanted::from([(LockKey::Schema, LockMode::Shared)]);
     for identity in identities {
         if exists(&base.connection, table, &identity)? {
-            wanted.insert(row_key(table, &identity), mode);
+            wanted.insert(table.row_key(&identity), mode);
         }
     }
     Ok(wanted)

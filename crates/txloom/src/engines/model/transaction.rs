@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
+use txloom_core::engine::SessionId;
 use txloom_core::level::LevelName;
 use txloom_core::outcome::{DbError, ErrorClass};
 
@@ -57,8 +58,16 @@ pub(super) struct Transaction {
     pub(super) executed: Vec<Executed>,
     /// What `last_insert_rowid()` and `changes()` returned when it began.
     pub(super) registers: Values,
-    /// A planted bug let it change a row that had changed since its snapshot.
-    pub(super) overwrites: bool,
+    /// For a planted bug: for whom its statements have waited.
+    pub(super) waits_for: BTreeSet<SessionId>,
+    /// A planted bug showed it something wrong, or let it change what it has not seen: it is not checked at COMMIT.
+    pub(super) misled: bool,
+    /// For a planted bug: the keys, old and new, of rows that it has given another key.
+    pub(super) moved: BTreeSet<LockKey>,
+    /// For a planted bug: the keys of rows that it does not find, having waited for who moved them.
+    pub(super) lost_sight_of: BTreeSet<LockKey>,
+    /// For a planted bug: the changes of the last transaction that was rolled back beside it.
+    pub(super) aborted_beside: Option<Changes>,
 }
 
 /// A private copy, within a transaction of SQLite's.
@@ -120,7 +129,11 @@ impl Transaction {
             savepoints: Vec::new(),
             executed: Vec::new(),
             registers,
-            overwrites: false,
+            waits_for: BTreeSet::new(),
+            misled: false,
+            moved: BTreeSet::new(),
+            lost_sight_of: BTreeSet::new(),
+            aborted_beside: None,
         }
     }
 
@@ -170,6 +183,13 @@ impl Transaction {
             (Some(private), Some(base)) => Changes::between(store.version(base), &private.database, &private.touched),
             _ => Ok(Changes::default()),
         }
+    }
+
+    /// Takes its private copy away, if its changes amount to anything.
+    pub(super) fn take_changed(&mut self, store: &Store) -> rusqlite::Result<Option<Database>> {
+        let (Some(private), Some(base)) = (&self.private, self.base) else { return Ok(None) };
+        let changed = Changes::any_between(store.version(base), &private.database, &private.touched)?;
+        Ok(self.private.take_if(|_| changed).map(|private| private.database))
     }
 
     /// Makes the private copy anew: the base with these changes.

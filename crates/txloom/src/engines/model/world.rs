@@ -56,6 +56,12 @@ impl World {
         World { rules, tools, store, locks: LockTable::default(), sessions: BTreeMap::new() }
     }
 
+    /// Goes back to the moment after the setup, when all sessions have ended.
+    pub(super) fn rewind(&mut self) -> rusqlite::Result<()> {
+        self.locks = LockTable::default();
+        self.store.rewind()
+    }
+
     /// A session begins.
     pub(super) fn join(&mut self, who: SessionId, level: Level) {
         self.sessions.insert(who, SessionState { level, transaction: None, registers: Values::default() });
@@ -106,8 +112,18 @@ impl World {
 
     /// The statement would have waited for ever.
     pub(super) fn break_deadlock(&mut self, who: SessionId) -> rusqlite::Result<DbError> {
-        self.roll_back(who)?;
+        self.end_by_conflict(who)?;
         Ok(deadlock())
+    }
+
+    /// A conflict with others ends the transaction; what the session does next is not part of it.
+    pub(super) fn end_by_conflict(&mut self, who: SessionId) -> rusqlite::Result<()> {
+        let within = self.status(who) == TxStatus::Open;
+        self.roll_back(who)?;
+        if within && !self.rules.conflict_ends_transaction {
+            self.begin(who, true);
+        }
+        Ok(())
     }
 
     pub(super) fn session(&mut self, who: SessionId) -> &mut SessionState {
@@ -134,6 +150,7 @@ impl World {
             }
             Request::Commit if open => self.commit(who)?,
             Request::Rollback if open => {
+                self.leave_row(who)?;
                 self.roll_back(who)?;
                 Ok(())
             }
@@ -172,7 +189,10 @@ impl World {
     /// Ends the session's transaction without its effects. Harmless if none is open.
     pub(super) fn roll_back(&mut self, who: SessionId) -> rusqlite::Result<()> {
         match self.sessions.get_mut(&who).and_then(|session| session.transaction.take()) {
-            Some(transaction) => self.end(who, transaction),
+            Some(transaction) => {
+                self.haunt_others(&transaction)?;
+                self.end(who, transaction)
+            }
             None => Ok(()),
         }
     }

@@ -41,6 +41,7 @@ mod url;
 mod monitor;
 mod reach;
 mod session;
+mod circles;
 mod innodb;
 mod metadata;
 mod waits;

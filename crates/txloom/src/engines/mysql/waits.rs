@@ -37,9 +37,9 @@ use txloom_core::outcome::{Row, StatementResult};
 
 use super::connection::text;
 use super::monitor::{AskError, Monitor};
-use super::{innodb, metadata};
+use super::{circles, innodb, metadata};
 
-/// How long a state of a process must have lasted to be believed.
+/// How long a state of a process, or a circle that the server does not resolve, must have lasted to be believed.
 const STATE_LASTS: Duration = Duration::from_millis(50);
 
 /// The same, if the table of metadata locks should have told but does not: a lock that was upgraded is listed as what it
@@ -96,6 +96,8 @@ pub(super) struct Watch {
     queues: innodb::Queues,
     /// Since when a connection has been in a state, or executing a statement.
     since: BTreeMap<u32, (String, Instant)>,
+    /// The statements that were last seen in a circle, and since when.
+    circle: Option<(Vec<u64>, Instant)>,
 }
 
 /// What an answer rests on.
@@ -124,13 +126,29 @@ impl Watch {
             RowLocks::Unknown
         };
         let metadata = answers(metadata::IS_KEPT)?;
-        Ok(Watch { rows, metadata, queues: innodb::Queues::default(), since: BTreeMap::new() })
+        Ok(Watch { rows, metadata, queues: innodb::Queues::default(), since: BTreeMap::new(), circle: None })
     }
 
     /// Nothing has been seen yet.
     pub(super) fn forget(&mut self) {
         self.queues = innodb::Queues::default();
         self.since.clear();
+        self.circle = None;
+    }
+
+    /// Whether the same statements have been seen in a circle for so long that it can be none.
+    fn has_lasting_circle(&mut self, edges: &Edges, in_flight: &[InFlight]) -> bool {
+        let threads = circles::on_circles(edges);
+        if threads.is_empty() {
+            self.circle = None;
+            return false;
+        }
+        let on_circle = in_flight.iter().filter(|one| threads.contains(&one.thread));
+        let statements: Vec<u64> = on_circle.map(|one| one.statement).collect();
+        let since = self.circle.take().filter(|(before, _)| *before == statements).map(|(_, since)| since);
+        let since = since.unwrap_or_else(Instant::now);
+        self.circle = Some((statements, since));
+        since.elapsed() >= STATE_LASTS
     }
 
     /// Who of these waits for whom, and where that is known from.
@@ -138,6 +156,9 @@ impl Watch {
         let mut evidence = Evidence::default();
         let mut edges = self.row_waits(monitor, in_flight)?;
         edges.retain(|thread, _| in_flight.iter().any(|one| one.thread == *thread));
+        if self.has_lasting_circle(&edges, in_flight) {
+            edges = circles::without_circles(&edges);
+        }
         evidence.rows = !edges.is_empty();
         let mut uncertain = BTreeMap::new();
         if self.metadata && edges.len() < in_flight.len() {

@@ -8,25 +8,35 @@
 //! Report { txloom_report: 1, kind }
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
+//! ├── judged    JudgedReport   → cases → findings
+//! ├── reduced   ReducedReport  → cases → finding
 //! ├── doctor    DoctorReport   → targets
 //! ├── levels    LevelsReport   → targets → anomalies → levels
-//! └── check     CheckReport    → histories → answers, or levels and anomalies
+//! ├── check     CheckReport    → histories → answers, or levels and anomalies
+//! └── hunt      HuntReport     → counts, findings → trace
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
 
 pub mod cell;
 pub mod finding;
+pub mod reduced;
 pub mod run;
 pub mod trace;
 pub mod doctor;
 pub mod levels;
 pub mod check;
+pub mod hunt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use doctor::{DoctorReport, TargetStatus};
-pub use finding::{ExplanationReport, FindingReport, FindingsReport};
+pub use finding::{
+    ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
+    VerdictReport,
+};
+pub use hunt::HuntReport;
+pub use reduced::{ReducedCase, ReducedReport, SizeReport};
 pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
@@ -62,12 +72,18 @@ pub enum Body {
     Run(RunReport),
     /// Violations.
     Findings(FindingsReport),
+    /// What an oracle says of cases.
+    Judged(JudgedReport),
+    /// Cases that were made smaller.
+    Reduced(ReducedReport),
     /// The targets of this machine.
     Doctor(DoctorReport),
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
     /// Which levels histories satisfy.
     Check(check::CheckReport),
+    /// What a hunt came to.
+    Hunt(Box<hunt::HuntReport>),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -105,7 +105,7 @@ fn words(standing: &StandingReport) -> String {
 
 fn write_violation(page: &mut Page, violation: &ViolationReport) {
     write_cycle(page, violation);
-    write_explanation(page, &violation.explanation);
+    write_explanation(page, &violation.explanation, true);
 }
 
 /// The cycle, going down and back up.

@@ -34,16 +34,21 @@ mod transcript;
 mod trace;
 mod verdict;
 mod run;
+mod compared;
 mod finding;
+mod judged;
+mod reduced;
 mod doctor;
 mod levels;
 mod check;
+mod hunt;
 
 #[cfg(test)]
 mod tests;
 
+use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
 use super::model::levels::LevelsReport;
-use super::model::{Body, CaseReport, FindingReport, Report, Totals};
+use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
 use page::Page;
 
 /// What the text form needs to know of the place where it is shown.
@@ -76,9 +81,12 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Findings(found) => {
             found.findings.iter().map(|found| print_finding(found, options)).collect::<Vec<_>>().join("\n")
         }
+        Body::Judged(judged) => judged.cases.iter().map(|case| print_judged(&judged.oracle, case, options)).collect(),
+        Body::Reduced(reduced) => reduced.cases.iter().map(|case| print_reduced(case, options)).collect(),
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
         Body::Check(found) => paint(options, |page| check::write(page, found)),
+        Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
     }
 }
 
@@ -100,6 +108,43 @@ pub fn print_totals(totals: &Totals, options: &TextOptions) -> String {
 /// One finding: a sentence, the interleaving, the explanation, the case, the command that shows it again.
 pub fn print_finding(found: &FindingReport, options: &TextOptions) -> String {
     paint(options, |page| finding::write(page, found))
+}
+
+/// What a hunt will do.
+pub fn print_hunt_plan(plan: &PlanReport, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_plan(page, plan))
+}
+
+/// How far a hunt is, without a line break; with a width, as much as fits into it.
+pub fn print_hunt_progress(counts: &CountsReport, seconds: f64, color: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    hunt::progress(counts, seconds, width).paint(color, &mut text);
+    text
+}
+
+/// One finding of a hunt in one line.
+pub fn print_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_finding_line(page, found))
+}
+
+/// What a hunt came to.
+pub fn print_hunt_summary(report: &HuntReport, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_summary(page, report))
+}
+
+/// What an oracle says of a case: its findings in full, or a line.
+pub fn print_judged(oracle: &str, case: &JudgedCase, options: &TextOptions) -> String {
+    paint(options, |page| judged::write(page, oracle, case))
+}
+
+/// What an oracle says of a case, in one line.
+pub fn print_judged_line(oracle: &str, case: &JudgedCase, options: &TextOptions) -> String {
+    paint(options, |page| judged::write_line(page, oracle, case))
+}
+
+/// A case that was made smaller: its finding in full, and what was taken away.
+pub fn print_reduced(case: &ReducedCase, options: &TextOptions) -> String {
+    paint(options, |page| reduced::write(page, case))
 }
 
 /// Matrices of anomalies and levels, as Markdown tables.

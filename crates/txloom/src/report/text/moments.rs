@@ -3,6 +3,8 @@
 //! Consecutive events of one step are one moment: its text, its answer, that it starts to wait. When something else
 //! happened in between, the step gets another moment, with its number repeated.
 
+use std::collections::BTreeMap;
+
 use txloom_core::sql::one_line;
 
 use super::super::model::trace::{CancelCause, EventReport, StepReport, TraceReport};
@@ -22,6 +24,7 @@ pub(crate) struct Moment {
 }
 
 /// A line of a moment with its place in the column.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Said {
     /// The text.
     pub(crate) line: Line,
@@ -50,21 +53,53 @@ impl Said {
 
 /// The moments of a trace, in order; the steps with the given numbers are marked.
 pub(crate) fn moments(trace: &TraceReport, marked: &[usize]) -> Vec<Moment> {
-    let mut teller = Teller { trace, marked, cancelled: Vec::new(), moments: Vec::new() };
+    let mut teller = Teller::new(trace, marked);
     trace.events.iter().for_each(|event| teller.tell(event));
     teller.moments
 }
 
-struct Teller<'a> {
-    trace: &'a TraceReport,
+/// Makes moments of events, one after the other.
+pub(crate) struct Teller<'a> {
+    /// The trace that the events are taken from.
+    pub(crate) trace: &'a TraceReport,
+    /// Whose events these are, where that has to be said: stands before what is told.
+    pub(crate) label: Option<String>,
+    /// What is told of the answers to some steps instead of what the trace says.
+    pub(crate) answers: BTreeMap<usize, Vec<Said>>,
     marked: &'a [usize],
+    /// The steps that have been told to wait.
+    waiting: Vec<usize>,
     /// The steps that have been told to be cancelled.
     cancelled: Vec<usize>,
-    moments: Vec<Moment>,
+    /// What has been told.
+    pub(crate) moments: Vec<Moment>,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, event: &EventReport) {
+impl<'a> Teller<'a> {
+    /// Nothing has been told; the steps with the given numbers will be marked.
+    pub(crate) fn new(trace: &'a TraceReport, marked: &'a [usize]) -> Teller<'a> {
+        Teller {
+            trace,
+            label: None,
+            answers: BTreeMap::new(),
+            marked,
+            waiting: Vec::new(),
+            cancelled: Vec::new(),
+            moments: Vec::new(),
+        }
+    }
+
+    /// From now on, tells of the events of another trace, whose sessions are the same.
+    pub(crate) fn turn_to(&mut self, trace: &'a TraceReport, label: &str) {
+        self.trace = trace;
+        self.label = Some(label.to_string());
+        self.answers.clear();
+        // Of this trace nothing has been told, and what waits in another does not wait again here.
+        self.waiting.clear();
+    }
+
+    /// Tells of one event.
+    pub(crate) fn tell(&mut self, event: &EventReport) {
         match event {
             EventReport::Submitted { step } => self.submitted(*step),
             EventReport::Waiting { step, holders, .. } => self.waiting(*step, holders),
@@ -75,10 +110,13 @@ impl Teller<'_> {
                 self.cancelled.push(*step);
                 self.say(*step, [cancelled(*cause)]);
             }
-            EventReport::Completed { step } => {
-                let lines = self.trace.step(*step).map(answer).unwrap_or_default();
-                self.say(*step, lines);
-            }
+            EventReport::Completed { step } => match self.answers.get(step).cloned() {
+                Some(said) => self.add(*step, said),
+                None => {
+                    let lines = self.trace.step(*step).map(answer).unwrap_or_default();
+                    self.say(*step, lines);
+                }
+            },
             EventReport::Happened { what } => self.everywhere(Line::new(Role::Strong, format!("@{what}"))),
             EventReport::Infeasible { constraint } => {
                 self.everywhere(Line::new(Role::Wait, format!("{constraint}: this order could not be kept")));
@@ -101,20 +139,23 @@ impl Teller<'_> {
             (true, true) => "… still waits".to_string(),
             (true, false) => format!("… now waits for {}", and(holders)),
         };
-        let again = self.has_waited(number);
+        let again = self.waiting.contains(&number);
+        self.waiting.push(number);
         self.say(number, [Line::new(Role::Wait, words(again))]);
-    }
-
-    /// Whether an earlier moment already told that the step waits: more than its text has been said.
-    fn has_waited(&self, number: usize) -> bool {
-        let said = self.moments.iter().filter(|moment| moment.step == Some(number)).flat_map(|moment| &moment.said);
-        said.filter(|said| said.indent > 0).count() > 0
     }
 
     /// Adds lines to the moment of a step; begins a new one if something else happened since.
     fn say(&mut self, number: usize, lines: impl IntoIterator<Item = Line>) {
-        let mut lines = lines.into_iter().map(Said::below).peekable();
-        if lines.peek().is_none() {
+        let lines: Vec<Line> = lines.into_iter().collect();
+        let said = match &self.label {
+            Some(label) => labelled(label, lines),
+            None => lines.into_iter().map(Said::below).collect(),
+        };
+        self.add(number, said);
+    }
+
+    fn add(&mut self, number: usize, said: Vec<Said>) {
+        if said.is_empty() {
             return;
         }
         let Some(step) = self.trace.step(number) else { return };
@@ -122,7 +163,7 @@ impl Teller<'_> {
             self.begin(step, Vec::new());
         }
         if let Some(last) = self.moments.last_mut() {
-            last.said.extend(lines);
+            last.said.extend(said);
         }
     }
 
@@ -134,6 +175,23 @@ impl Teller<'_> {
 
     fn everywhere(&mut self, line: Line) {
         self.moments.push(Moment { step: None, session: None, marked: false, said: vec![Said::text(line)] });
+    }
+}
+
+/// What somebody says, with their name before it; whoever says nothing is content.
+pub(crate) fn labelled(label: &str, lines: Vec<Line>) -> Vec<Said> {
+    let name = Line::new(Role::Strong, label);
+    match lines.as_slice() {
+        [] => vec![Said::below(name.with(Role::Answer, " → ok"))],
+        [only] => {
+            let mut line = name.with(Role::Plain, " ");
+            line.extend(only);
+            vec![Said::below(line)]
+        }
+        _ => {
+            let further = |line| Said { indent: 4, ..Said::below(line) };
+            [Said::below(name)].into_iter().chain(lines.into_iter().map(further)).collect()
+        }
     }
 }
 

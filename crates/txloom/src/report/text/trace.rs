@@ -3,24 +3,29 @@
 use super::super::model::trace::{CheckReport, DeathReport, TraceReport};
 use super::answer::{error_line, tuple};
 use super::line::{Line, Role};
-use super::moments::{and, moments};
+use super::moments::{Moment, and, moments};
 use super::page::Page;
 use super::{columns, table, transcript};
 
 /// The interleaving, in columns if they are wide enough. The steps with the given numbers are marked.
 pub(crate) fn write_interleaving(page: &mut Page, trace: &TraceReport, marked: &[usize]) {
-    page.gap();
-    let moments = moments(trace, marked);
-    let lines = columns::lay_out(trace, &moments, page.width())
-        .unwrap_or_else(|| transcript::lay_out(trace, &moments, page.width()));
-    lines.into_iter().for_each(|line| page.line(line));
+    write_moments(page, trace, &moments(trace, marked));
     write_left_open(page, trace);
     if let Some(death) = &trace.death {
         write_death(page, death);
     }
 }
 
-fn write_left_open(page: &mut Page, trace: &TraceReport) {
+/// What happened in the sessions of a trace, in columns if there is room for them.
+pub(crate) fn write_moments(page: &mut Page, trace: &TraceReport, moments: &[Moment]) {
+    page.gap();
+    let lines = columns::lay_out(trace, moments, page.width())
+        .unwrap_or_else(|| transcript::lay_out(trace, moments, page.width()));
+    lines.into_iter().for_each(|line| page.line(line));
+}
+
+/// Whose transactions were never ended.
+pub(crate) fn write_left_open(page: &mut Page, trace: &TraceReport) {
     let open: Vec<String> = trace.sessions.iter().filter(|s| s.left_open).map(|s| s.name.clone()).collect();
     let words = match open.len() {
         0 => return,
@@ -31,7 +36,8 @@ fn write_left_open(page: &mut Page, trace: &TraceReport) {
     page.paragraph(&Line::new(Role::Wait, words), 0, 2);
 }
 
-fn write_death(page: &mut Page, death: &DeathReport) {
+/// How the server died.
+pub(crate) fn write_death(page: &mut Page, death: &DeathReport) {
     page.gap();
     page.paragraph(&Line::new(Role::Bad, format!("The server died ({})", death.how)), 0, 2);
     death.log.iter().for_each(|line| page.paragraph(&Line::new(Role::Faint, line.as_str()), 2, 2));

@@ -135,7 +135,7 @@ impl PrivateMySql {
         let pristine = Pristine::of(&installation.server, user.as_ref(), |dir, data| {
             initialise(&installation, user.as_ref(), dir, data)
         })?;
-        let scratch = ScratchDir::create(user.as_ref()).map_err(failed("make a scratch directory"))?;
+        let scratch = ScratchDir::create_in_memory(user.as_ref()).map_err(failed("make a scratch directory"))?;
         pristine.copy_to(&data_dir(&scratch))?;
         let process = launch(&installation, &options, user.as_ref(), &scratch)?;
         let mut server = PrivateMySql { installation, options, user, pristine, process, scratch };

@@ -8,7 +8,9 @@ use super::plays::{case, lost_update, refused_update};
 use crate::report::build::finding_report;
 use crate::report::fixtures::{Play, changed, ok, rows, table};
 use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
-use crate::report::model::{Body, DoctorReport, FindingReport, FindingsReport, RunReport, TargetStatus};
+use crate::report::model::{
+    Body, DoctorReport, FindingReport, FindingsReport, ReducedCase, ReducedReport, RunReport, SizeReport, TargetStatus,
+};
 use crate::report::text::{TextOptions, print};
 use crate::report::{Report, golden, json};
 
@@ -99,6 +101,25 @@ fn a_finding_in_full() {
     golden::check("finding.txt", &print(&report, &TextOptions::default()));
 }
 
+fn reduced() -> ReducedCase {
+    let size = |items: usize, characters: usize| SizeReport { sessions: 2, items, characters, ..SizeReport::default() };
+    let (file, before, after) = ("shop.sql".to_string(), size(22, 1750), size(4, 98));
+    ReducedCase { file, tests: 117, complete: true, before, after, finding: finding() }
+}
+
+#[test]
+fn a_reduction_says_what_it_took() {
+    let report = Report::new(Body::Reduced(ReducedReport { cases: vec![reduced()] }));
+    let text = print(&report, &TextOptions::default());
+    let expected = "
+The reduction
+  before  2 sessions, 22 steps, 0 setup statements, 0 rows, 0 switches, 1750 characters (shop.sql)
+  after   2 sessions, 4 steps, 0 setup statements, 0 rows, 0 switches, 98 characters
+  tests   117; nothing more can be taken away
+";
+    assert!(text.ends_with(expected), "{text}");
+}
+
 #[test]
 fn the_doctor() {
     golden::check("doctor.txt", &print(&Report::new(Body::Doctor(doctor())), &TextOptions::default()));
@@ -110,6 +131,7 @@ fn every_report_survives_json() {
     for body in [
         Body::Run(RunReport { cases }),
         Body::Findings(FindingsReport { findings: vec![finding()] }),
+        Body::Reduced(ReducedReport { cases: vec![reduced()] }),
         Body::Doctor(doctor()),
     ] {
         let report = Report::new(body);

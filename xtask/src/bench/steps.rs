@@ -1,4 +1,4 @@
-//! Ratios, measured in one run: what a wait costs, how many cases a second.
+//! What a wait costs, how many cases a second.
 //!
 //! Both figures are compared with the server's own round trip on the same connection type, in the same run, since
 //! machines differ and are noisy.
@@ -6,15 +6,13 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
 use txloom_core::case::{self, Case, SessionName};
 use txloom_core::engine::{Engine, SessionId, SessionSpec};
 use txloom_core::oracle::{Mode, RunRequest, Runner};
 use txloom_core::schedule::Policy;
-
-use crate::date;
 
 /// Two sessions, eight steps; `b` updates row `{row}`, which is the row of `a` (it waits) or another one.
 const CASE: &str = "\
@@ -45,21 +43,16 @@ const BARS: &[Bar] = &[
     Bar { target: "model", wait_max: Duration::from_millis(5), cases_per_second_min: 100.0 },
 ];
 
-/// Measures all targets and writes the table. True if every bar is met.
-pub(crate) fn run() -> Result<bool> {
-    let mut table = format!("# Benchmark, {}\n\n", date::today());
+/// Measures all targets. True if every bar is met.
+pub(super) fn run(table: &mut String) -> Result<bool> {
     table.push_str("Two sessions, eight steps, reset included, one worker (`make bench`). Medians.\n\n");
     table
         .push_str("| target | round trip | case without wait | case with wait | cost of a wait | cases per second |\n");
     table.push_str("|---|---:|---:|---:|---:|---:|\n");
     let mut met = true;
     for bar in BARS {
-        met &= measure(bar, &mut table)?;
+        met &= measure(bar, table)?;
     }
-    let path = format!("docs/measurements/bench-{}.md", date::today());
-    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
-    std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
-    println!("{table}\nwritten to {path}");
     Ok(met)
 }
 

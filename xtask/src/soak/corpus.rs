@@ -1,12 +1,7 @@
-//! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
-//!
 //! *Divergence*: the whole corpus runs again and again on each target, every case twice a round (this is what
 //! `txloom run --twice` does), one isolation level a round in turn. Every run must have the transcript of the first one:
 //! the same waits, the same victim of every deadlock, the same rows. The first transcripts are kept in files, so that
 //! they bind later starts, too.
-//!
-//! *Other versions*: `TXLOOM_SOAK_TARGETS` names more targets, separated by spaces (`mysql@DIR postgres@DIR`). What their
-//! levels allow is compared with the table of guarantees.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,21 +11,16 @@ use txloom::contract::is_for;
 use txloom::corpus::{self, CorpusCase};
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
-use txloom::levels;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::{Mode, RunRequest, Runner};
 use txloom_core::schedule::Policy;
 use txloom_core::trace::compare::transcript;
 
-use crate::date;
+use super::{FOLDER, Section, TARGETS, more_targets, short};
 
-const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
-/// Names more targets, separated by spaces.
-const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
-/// Those of them that run the whole corpus, too: newer servers of this family are too different to be left out.
+/// Those of the further targets that run the whole corpus, too: newer servers of this family are too different to be left
+/// out.
 const MORE_FAMILY: &str = "mysql";
-const ROUNDS: usize = 1_000;
-const FOLDER: &str = "soak-results";
 
 /// One line of the table.
 struct Line {
@@ -42,29 +32,14 @@ struct Line {
     seconds: f64,
 }
 
-/// Runs what is left to do and writes the table. True if every bar is met.
-pub(crate) fn run(arguments: &[String]) -> Result<bool> {
-    let rounds = match arguments.first() {
-        Some(text) => text.parse().context("the number of rounds")?,
-        None => ROUNDS,
-    };
-    let more = std::env::var(MORE_TARGETS).unwrap_or_default();
-    let more: Vec<&str> = more.split_whitespace().collect();
-    let mut lines = Vec::new();
-    for target in TARGETS.iter().chain(more.iter().filter(|target| target.starts_with(MORE_FAMILY))) {
-        lines.push(soak_target(target, rounds)?);
-    }
-    let mut versions = Vec::new();
-    for target in TARGETS.iter().chain(&more) {
-        versions.push(levels_of(target)?);
-    }
-    let table = render(&lines) + &render_versions(&versions);
-    let path = format!("docs/measurements/soak-{}.md", date::today());
-    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
-    std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
-    println!("{table}\nwritten to {path}");
-    let steady = lines.iter().all(|line| line.divergences == 0 && line.rounds >= rounds);
-    Ok(steady && versions.iter().all(|version| version.contradictions == 0))
+/// Runs what is left to do.
+pub(super) fn run(rounds: usize) -> Result<Section> {
+    let more = more_targets();
+    let more = more.iter().map(String::as_str).filter(|target| target.starts_with(MORE_FAMILY));
+    let lines = TARGETS.iter().copied().chain(more).map(|target| soak_target(target, rounds));
+    let lines = lines.collect::<Result<Vec<Line>>>()?;
+    let met = lines.iter().all(|line| line.divergences == 0 && line.rounds >= rounds);
+    Ok(Section { text: render(&lines), met })
 }
 
 fn soak_target(target: &str, rounds: usize) -> Result<Line> {
@@ -125,8 +100,6 @@ fn run_case(
     Ok(())
 }
 
-// ---- progress on disk ---------------------------------------------------------------------------------------------
-
 fn load(folder: &Path, target: &str) -> Line {
     let text = std::fs::read_to_string(folder.join("progress")).unwrap_or_default();
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -148,55 +121,8 @@ fn save(folder: &Path, line: &Line) -> Result<()> {
     std::fs::rename(&temporary, folder.join("progress")).context("saving progress")
 }
 
-// ---- levels -------------------------------------------------------------------------------------------------------
-
-/// What one version's levels allow.
-struct VersionLevels {
-    target: String,
-    version: String,
-    /// What happens to a lost update at each level.
-    lost_update: String,
-    /// How many cells contradict the table of guarantees, or could not be run.
-    contradictions: usize,
-}
-
-fn levels_of(target: &str) -> Result<VersionLevels> {
-    let mut runner = EngineRunner::new(vec![engines::open(&Target::parse(target)?)?]);
-    let matrix = levels::measure(&mut runner, 0, &[])?;
-    let cells = matrix.rows.iter().flat_map(|row| &row.cells);
-    let contradictions = cells.filter(|cell| cell.is_news() || cell.reaction.is_err()).count();
-    let row = matrix.rows.iter().find(|row| row.anomaly.id == "P4").context("the corpus has no lost update")?;
-    let words = |(level, cell): (&LevelName, &levels::Cell)| {
-        let refused = cell.reaction.as_ref().is_ok_and(|reaction| reaction.is_prevented());
-        format!("{level}: {}", if refused { "refused" } else { "allowed" })
-    };
-    Ok(VersionLevels {
-        target: short(target).to_string(),
-        version: matrix.engine.version.to_string(),
-        lost_update: matrix.levels.iter().zip(&row.cells).map(words).collect::<Vec<_>>().join(", "),
-        contradictions,
-    })
-}
-
-fn render_versions(versions: &[VersionLevels]) -> String {
-    let mut table = "\nThe levels of every version, compared with the table of guarantees.\n\n".to_string();
-    table.push_str("| target | version | lost update | contradictions |\n|---|---|---|---:|\n");
-    for line in versions {
-        let VersionLevels { target, version, lost_update, contradictions } = line;
-        table.push_str(&format!("| {target} | {version} | {lost_update} | {contradictions} |\n"));
-    }
-    table
-}
-
-/// A target without the directories that lead to it.
-fn short(target: &str) -> &str {
-    target.rsplit('/').next().unwrap_or(target)
-}
-
 fn render(lines: &[Line]) -> String {
-    let mut table = format!("# Soak, {}\n\n", date::today());
-    table
-        .push_str("The corpus again and again, every case twice a round, one level a round in turn (`make soak`).\n\n");
+    let mut table = "The corpus again and again, every case twice a round, one level a round in turn.\n\n".to_string();
     table.push_str("| target | rounds | runs | runs with a deadlock | divergences | runs per second |\n");
     table.push_str("|---|---:|---:|---:|---:|---:|\n");
     for line in lines {

@@ -1,6 +1,34 @@
 //! A generated schema: tables with keys, constraints, indexes and rows.
 //!
-//! These are the plain values that statements are made for; how they are made stands elsewhere.
+//! Tables and what refers to what form a directed graph without circles (DBStorm §3). It is instantiated in topological
+//! order, so that whatever a table depends on exists when it is made:
+//!
+//! ```text
+//!   t0 (c0 …  primary key) ←── t1 (c0 …, c1 → t0) ←── t2 (…, c1 → t1, c2 → t0)
+//!
+//!   for each table:   primary key → foreign keys → attributes → unique keys, indexes → rows
+//!                     make.rs       make.rs        make.rs      keys.rs            rows.rs
+//! ```
+//!
+//! An *attribute* has one or more columns, all of one type; keys and indexes are made of whole attributes. A table has
+//! its columns in the order above, and they are called `c0`, `c1`, ….
+//!
+//! Schemas are valid by construction: rows keep the unique keys, checks and foreign keys ([`rows`]), only types and
+//! constraints that all targets share are used. What the constraints promise of *every* committed state can be asked
+//! ([`assertions`]).
+//!
+//! Limits: a foreign key refers to a whole primary key of an earlier table, never to its own table, and has no actions
+//! (`ON DELETE …`); a CHECK concerns one column.
+
+pub mod types;
+pub mod check;
+pub mod make;
+mod keys;
+mod rows;
+pub mod print;
+pub mod assertions;
+
+pub use check::Check;
 
 use crate::value::Value;
 
@@ -45,8 +73,10 @@ pub struct Column {
     pub default: Option<Value>,
     /// Whether the server hands out its values.
     pub auto_increment: bool,
-    /// The condition of a CHECK constraint on it, as SQL.
-    pub check: Option<String>,
+    /// The condition of a CHECK constraint on it.
+    pub check: Option<Check>,
+    /// Values at the edges of its type, as far as all targets treat them alike.
+    pub extremes: Vec<Value>,
 }
 
 /// A reference to another table, by its whole primary key.
@@ -87,3 +117,6 @@ impl Table {
         self.primary_key.iter().map(|at| &self.columns[*at])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! Expression trees as SQL.
+
+use std::fmt::Write;
+
+use crate::dialect::Construct;
+use crate::generate::language::Language;
+use crate::generate::values;
+
+use super::{Aggregate, Comparison, Expression, Operator, Query};
+
+/// The tree as SQL. It uses only constructs that the language has: whoever made it has asked.
+pub fn print(expression: &Expression, language: &Language) -> String {
+    let mut text = String::new();
+    write_to(&mut text, expression, language);
+    text
+}
+
+/// A subquery as SQL, without parentheses around it.
+pub fn print_query(query: &Query, language: &Language) -> String {
+    let mut text = format!("SELECT {} FROM {}", print(&query.select, language), query.from);
+    if let Some(condition) = &query.condition {
+        text.push_str(" WHERE ");
+        write_to(&mut text, condition, language);
+    }
+    text
+}
+
+fn spelling(construct: Construct, language: &Language) -> &'static str {
+    language.spelling(construct).expect("only constructs of the language are made")
+}
+
+fn write_to(text: &mut String, expression: &Expression, language: &Language) {
+    let negated = |not: &bool| if *not { "NOT " } else { "" };
+    // Writing to a String cannot fail.
+    let _ = match expression {
+        Expression::Column(column) => match &column.qualifier {
+            Some(qualifier) => write!(text, "{qualifier}.{}", column.name),
+            None => write!(text, "{}", column.name),
+        },
+        Expression::Constant(kind, value) => write!(text, "{}", values::literal(*kind, value, language)),
+        // `IS NOT DISTINCT FROM` looks like the beginning of two clauses to whoever reads only words.
+        Expression::Compare(Comparison::NullSafeEqual, sides) => {
+            let [left, right] = [&sides[0], &sides[1]].map(|side| operand(side, language));
+            write!(text, "({left} {} {right})", spelling(Construct::NullSafeEqual, language))
+        }
+        Expression::Compare(comparison, sides) => {
+            return infix(text, comparison_text(*comparison), &sides[..], language);
+        }
+        Expression::Arithmetic(operator, sides) => {
+            return infix(text, operator_text(*operator, language), &sides[..], language);
+        }
+        Expression::And(parts) => return infix(text, "AND", parts, language),
+        Expression::Or(parts) => return infix(text, "OR", parts, language),
+        Expression::Not(of) => write!(text, "NOT ({})", print(of, language)),
+        Expression::Between { of, range, not } => {
+            let [low, high] = [&range[0], &range[1]].map(|bound| operand(bound, language));
+            write!(text, "{} {}BETWEEN {low} AND {high}", operand(of, language), negated(not))
+        }
+        Expression::In { of, list, not } => {
+            write!(text, "{} {}IN ({})", operand(of, language), negated(not), join(list, language))
+        }
+        Expression::IsNull { of, not } => write!(text, "{} IS {}NULL", operand(of, language), negated(not)),
+        Expression::Like { of, pattern, not } => {
+            let like = spelling(Construct::Like, language);
+            write!(text, "{} {}{like} '{pattern}'", operand(of, language), negated(not))
+        }
+        Expression::Case { when, then, otherwise } => {
+            let [when, then, otherwise] = [when, then, otherwise].map(|part| print(part, language));
+            write!(text, "CASE WHEN {when} THEN {then} ELSE {otherwise} END")
+        }
+        Expression::Call(Construct::ConcatOperator, parts) => {
+            return infix(text, spelling(Construct::ConcatOperator, language), parts, language);
+        }
+        Expression::Call(function, arguments) => {
+            write!(text, "{}({})", spelling(*function, language), join(arguments, language))
+        }
+        Expression::Cast(to, of) => write!(text, "CAST({} AS {})", print(of, language), spelling(*to, language)),
+        Expression::Exists(query, not) => write!(text, "{}EXISTS ({})", negated(not), print_query(query, language)),
+        Expression::InQuery { of, query, not } => {
+            write!(text, "{} {}IN ({})", operand(of, language), negated(not), print_query(query, language))
+        }
+        Expression::Scalar(query) => write!(text, "({})", print_query(query, language)),
+        Expression::Aggregate(aggregate, of) => {
+            let of = of.as_ref().map_or("*".to_string(), |of| print(of, language));
+            write!(text, "{}{of})", aggregate_text(*aggregate))
+        }
+    };
+}
+
+/// `a AND b AND c`.
+fn infix(text: &mut String, operator: &str, operands: &[Expression], language: &Language) {
+    for (at, side) in operands.iter().enumerate() {
+        if at > 0 {
+            let _ = write!(text, " {operator} ");
+        }
+        text.push_str(&operand(side, language));
+    }
+}
+
+fn join(list: &[Expression], language: &Language) -> String {
+    list.iter().map(|item| print(item, language)).collect::<Vec<_>>().join(", ")
+}
+
+/// An operand: in parentheses, unless it is of one piece. Engines differ in what binds closer than what.
+fn operand(expression: &Expression, language: &Language) -> String {
+    let text = print(expression, language);
+    match expression {
+        Expression::Column(_)
+        | Expression::Constant(..)
+        | Expression::Compare(Comparison::NullSafeEqual, _)
+        | Expression::Cast(..)
+        | Expression::Scalar(_)
+        | Expression::Aggregate(..) => text,
+        Expression::Call(function, _) if *function != Construct::ConcatOperator => text,
+        _ => format!("({text})"),
+    }
+}
+
+fn comparison_text(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal | Comparison::NullSafeEqual => "=",
+        Comparison::NotEqual => "<>",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
+    }
+}
+
+fn operator_text(operator: Operator, language: &Language) -> &'static str {
+    match operator {
+        Operator::Add => "+",
+        Operator::Subtract => "-",
+        Operator::Multiply => "*",
+        Operator::Divide => spelling(Construct::IntegerDivision, language),
+        Operator::Remainder => spelling(Construct::Remainder, language),
+    }
+}
+
+/// The aggregate with its opening parenthesis.
+fn aggregate_text(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Count => "COUNT(",
+        Aggregate::CountDistinct => "COUNT(DISTINCT ",
+        Aggregate::Sum => "SUM(",
+        Aggregate::Minimum => "MIN(",
+        Aggregate::Maximum => "MAX(",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::expression::ColumnUse;
+    use crate::generate::expression::extent::Extent;
+    use crate::generate::schema::Kind;
+    use crate::trace::sample::engine;
+    use crate::value::Value;
+
+    fn check(expression: Expression, expect: &str) {
+        // PostgreSQL's.
+        assert_eq!(print(&expression, &Language::of(&[engine()])), expect);
+    }
+
+    fn column(name: &str) -> Expression {
+        let (kind, extent) = (Kind::Integer, Extent::of_value(&Value::Null));
+        let qualifier = Some("t".to_string());
+        Expression::Column(ColumnUse { qualifier, name: name.to_string(), kind, extent, not_null: false })
+    }
+
+    fn number(value: i64) -> Expression {
+        Expression::Constant(Kind::Integer, Value::int(value))
+    }
+
+    #[test]
+    fn operands_stand_in_parentheses_unless_they_are_of_one_piece() {
+        let sum = Expression::Arithmetic(Operator::Add, Box::new([column("a"), number(-1)]));
+        let product = Expression::Arithmetic(Operator::Multiply, Box::new([sum.clone(), number(2)]));
+        check(product.clone(), "(t.a + -1) * 2");
+        let less = Expression::compare(Comparison::Less, product, column("b"));
+        let null = Expression::IsNull { of: Box::new(column("b")), not: true };
+        let both = Expression::And(vec![less, null]);
+        check(both.clone(), "(((t.a + -1) * 2) < t.b) AND (t.b IS NOT NULL)");
+        check(Expression::Not(Box::new(both)), "NOT ((((t.a + -1) * 2) < t.b) AND (t.b IS NOT NULL))");
+        check(Expression::Call(Construct::Abs, vec![sum]), "ABS(t.a + -1)");
+    }
+
+    #[test]
+    fn what_engines_spell_differently_is_spelt_by_the_language() {
+        let same = Expression::compare(Comparison::NullSafeEqual, column("a"), number(1));
+        check(same.clone(), "(t.a IS NOT DISTINCT FROM 1)");
+        check(Expression::Or(vec![same.clone(), same]), "(t.a IS NOT DISTINCT FROM 1) OR (t.a IS NOT DISTINCT FROM 1)");
+        let cast = Expression::Cast(Construct::CastToText, Box::new(column("a")));
+        let text = Expression::Constant(Kind::Text, Value::text("it's"));
+        check(Expression::Call(Construct::ConcatOperator, vec![cast, text]), "CAST(t.a AS TEXT) || 'it''s'");
+    }
+
+    #[test]
+    fn queries_stand_in_parentheses() {
+        let select = Expression::Aggregate(Aggregate::CountDistinct, Some(Box::new(column("a"))));
+        let condition = Some(Expression::compare(Comparison::Equal, column("a"), number(1)));
+        let query = Box::new(Query { select, from: "u AS t".to_string(), condition });
+        check(Expression::Scalar(query.clone()), "(SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+        let within = Expression::InQuery { of: Box::new(number(1)), query: query.clone(), not: true };
+        check(within, "1 NOT IN (SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+        check(Expression::Exists(query, false), "EXISTS (SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
+    }
+}

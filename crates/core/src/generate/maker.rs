@@ -1,0 +1,262 @@
+//! What all makers of statements share: the model that decides, the schema that they speak of, and the heat.
+//!
+//! **Heat.** Transactions collide when they touch the same rows. With a few rows in a few tables they often do, but
+//! not often enough: so every group of transactions puts the tables, and the rows of each table, in an order of its
+//! own, and statements choose by *rank* in it. Which ranks are likely is a feature of the model: uniform, or Zipf,
+//! with which all sessions of a case prefer the same few rows. New keys are contested in the same way: each table has
+//! a few keys that do not exist yet and that several sessions may try to insert.
+
+use crate::dialect::Construct;
+use crate::value::Value;
+
+use super::expression::ColumnUse;
+use super::expression::extent::Extent;
+use super::language::Language;
+use super::model::Model;
+use super::random::Random;
+use super::schema::{Kind, Schema, Table};
+use super::{Demands, features, values};
+
+/// How many new keys of a table are contested.
+const CONTESTED: usize = 3;
+/// How often a value is drawn until it is one that can be used.
+const DRAWS_MAX: usize = 8;
+
+/// Makes the statements of one group of transactions.
+pub(super) struct Maker<'a> {
+    pub(super) model: &'a Model,
+    pub(super) language: &'a Language,
+    pub(super) schema: &'a Schema,
+    pub(super) demands: Demands,
+    pub(super) random: Random,
+    /// What the columns of each table can hold.
+    extents: Vec<Vec<Extent>>,
+    /// The tables, hottest first.
+    table_ranks: Vec<usize>,
+    /// The rows of each table, hottest first.
+    row_ranks: Vec<Vec<usize>>,
+    /// Keys of each table that no row has at the start.
+    contested: Vec<Vec<Vec<Value>>>,
+    pub(super) tally: Tally,
+}
+
+/// What happened to predicates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// How many predicates were drawn.
+    pub predicates: usize,
+    /// How many of them were drawn again because they contradicted themselves or said nothing.
+    pub redrawn: usize,
+    /// How many times drawing again was given up, and a key was asked for instead.
+    pub given_up: usize,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.predicates += other.predicates;
+        self.redrawn += other.redrawn;
+        self.given_up += other.given_up;
+    }
+}
+
+/// A table that a statement or subquery reads, and how it is spoken of.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    /// Its position in the schema.
+    pub(super) table: usize,
+    /// What stands before its columns.
+    pub(super) qualifier: Option<String>,
+    /// Whether its columns may all be NULL: the other side of an outer join.
+    pub(super) nullable: bool,
+}
+
+/// What an expression may refer to.
+#[derive(Debug, Clone)]
+pub(super) struct Scope {
+    pub(super) sources: Vec<Source>,
+    /// The table that the statement writes: not every engine lets subqueries read it.
+    pub(super) written: Option<usize>,
+    /// Whether the value is stored, so that it must be one that nobody could confuse with another.
+    pub(super) stored: bool,
+    /// How many queries deep.
+    pub(super) level: usize,
+    /// Whether conditions in it compare columns only, and nothing computed: conditions inside of values.
+    pub(super) plain: bool,
+}
+
+impl Scope {
+    /// One table, whose columns need no qualifier.
+    pub(super) fn of(table: usize) -> Scope {
+        let sources = vec![Source { table, qualifier: None, nullable: false }];
+        Scope { sources, written: None, stored: false, level: 0, plain: false }
+    }
+
+    /// The same for a statement that writes the table.
+    pub(super) fn writing(table: usize) -> Scope {
+        Scope { written: Some(table), ..Scope::of(table) }
+    }
+
+    /// The same for values that are stored in a table.
+    pub(super) fn storing(self, table: usize) -> Scope {
+        Scope { written: Some(table), stored: true, ..self }
+    }
+}
+
+/// Whether values of the kind have an order that is the same everywhere. (Texts are such that they have.)
+pub(super) fn can_order(kind: Kind) -> bool {
+    !matches!(kind, Kind::Bytes | Kind::Boolean)
+}
+
+/// Whether values of the kind are equal or not without doubt, so that rows can be grouped by them.
+pub(super) fn can_group(kind: Kind) -> bool {
+    !matches!(kind, Kind::Bytes | Kind::Boolean | Kind::Float)
+}
+
+impl<'a> Maker<'a> {
+    pub(super) fn new(
+        model: &'a Model,
+        language: &'a Language,
+        schema: &'a Schema,
+        demands: Demands,
+        random: Random,
+    ) -> Maker<'a> {
+        let extents = |table: &Table| (0..table.columns.len()).map(|at| Extent::of_column(table, at)).collect();
+        let mut maker = Maker {
+            model,
+            language,
+            schema,
+            demands,
+            random,
+            extents: schema.tables.iter().map(extents).collect(),
+            table_ranks: (0..schema.tables.len()).collect(),
+            row_ranks: schema.tables.iter().map(|table| (0..table.rows.len()).collect()).collect(),
+            contested: Vec::new(),
+            tally: Tally::default(),
+        };
+        maker.random.shuffle(&mut maker.table_ranks);
+        for rows in &mut maker.row_ranks {
+            maker.random.shuffle(rows);
+        }
+        maker.contested = (0..schema.tables.len()).map(|table| maker.new_keys(table)).collect();
+        maker
+    }
+
+    pub(super) fn has(&self, construct: Construct) -> bool {
+        self.language.has(construct)
+    }
+
+    /// Keys that no row has at the start; fewer if they are hard to find.
+    fn new_keys(&mut self, table: usize) -> Vec<Vec<Value>> {
+        let definition = &self.schema.tables[table];
+        let mut keys = Vec::new();
+        for _ in 0..CONTESTED * 2 {
+            let key: Vec<Value> = definition.primary_key.iter().map(|at| self.fresh(table, *at)).collect();
+            let taken = definition.rows.iter().any(|row| definition.primary_key.iter().map(|at| &row[*at]).eq(&key));
+            if !taken && !keys.contains(&key) && keys.len() < CONTESTED {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// A table, by rank.
+    pub(super) fn table(&mut self) -> usize {
+        let rank = self.model.count(&features::TABLE_RANK, &mut self.random).saturating_sub(1);
+        self.table_ranks[rank % self.table_ranks.len()]
+    }
+
+    /// A row of a table as it is at the start, by rank; `None` if the table is empty.
+    pub(super) fn row(&mut self, table: usize) -> Option<&'a Vec<Value>> {
+        let rank = self.model.count(&features::ROW_RANK, &mut self.random).saturating_sub(1);
+        let ranks = &self.row_ranks[table];
+        let at = ranks.get(rank % ranks.len().max(1))?;
+        Some(&self.schema.tables[table].rows[*at])
+    }
+
+    /// A key that several sessions try to insert; `None` if the table has no key.
+    pub(super) fn contested_key(&mut self, table: usize) -> Option<Vec<Value>> {
+        self.random.pick(&self.contested[table]).filter(|key| !key.is_empty()).cloned()
+    }
+
+    pub(super) fn extent(&self, table: usize, column: usize) -> Extent {
+        self.extents[table][column]
+    }
+
+    /// A new value for a column, which keeps it tame if it is.
+    pub(super) fn fresh(&mut self, table: usize, column: usize) -> Value {
+        let definition = &self.schema.tables[table].columns[column];
+        let kind = definition.kind;
+        for _ in 0..DRAWS_MAX {
+            let value = values::fresh(definition, self.model, &mut self.random);
+            if Extent::of_value(&value).fits(kind, &self.extents[table][column]) {
+                return value;
+            }
+        }
+        let rows = &self.schema.tables[table].rows;
+        self.random.pick(rows).map_or(Value::Null, |row| row[column].clone())
+    }
+
+    /// A new value that no row has at the start, as far as that is easy to find: for keys.
+    pub(super) fn unused(&mut self, table: usize, column: usize) -> Value {
+        let rows = &self.schema.tables[table].rows;
+        let mut value = Value::Null;
+        for _ in 0..DRAWS_MAX {
+            value = self.fresh(table, column);
+            if !rows.iter().any(|row| row[column] == value) {
+                break;
+            }
+        }
+        value
+    }
+
+    /// Whether the column belongs to a key, so that values may not appear twice in it.
+    pub(super) fn is_unique(&self, table: usize, column: usize) -> bool {
+        let table = &self.schema.tables[table];
+        table.primary_key.contains(&column) || table.unique_keys.iter().any(|key| key.contains(&column))
+    }
+
+    /// A value that a column has at the start; a new one if the table is empty.
+    pub(super) fn existing(&mut self, table: usize, column: usize) -> Value {
+        match self.row(table) {
+            Some(row) => row[column].clone(),
+            None => self.fresh(table, column),
+        }
+    }
+
+    /// A constant to compare a column with: new, or one that exists.
+    pub(super) fn constant(&mut self, table: usize, column: usize) -> Value {
+        match self.model.word(&features::CONSTANT_SOURCE, &mut self.random, |_| true) {
+            Some("existing") => self.existing(table, column),
+            _ => self.fresh(table, column),
+        }
+    }
+
+    /// The same, but not NULL; `None` if that is hard to find.
+    pub(super) fn constant_not_null(&mut self, table: usize, column: usize) -> Option<Value> {
+        (0..DRAWS_MAX).map(|_| self.constant(table, column)).find(|value| *value != Value::Null)
+    }
+
+    /// A column of a source, as an expression speaks of it.
+    pub(super) fn column_use(&self, source: &Source, column: usize) -> ColumnUse {
+        let table = &self.schema.tables[source.table];
+        let definition = &table.columns[column];
+        ColumnUse {
+            qualifier: source.qualifier.clone(),
+            name: definition.name.clone(),
+            kind: definition.kind,
+            extent: self.extents[source.table][column],
+            not_null: !source.nullable && (definition.not_null || table.primary_key.contains(&column)),
+        }
+    }
+
+    /// One of the columns in scope that are as wanted: its source and its position.
+    pub(super) fn pick_column(&mut self, scope: &Scope, wanted: impl Fn(Kind) -> bool) -> Option<(Source, usize)> {
+        let mut found = Vec::new();
+        for (source, from) in scope.sources.iter().enumerate() {
+            let columns = self.schema.tables[from.table].columns.iter().enumerate();
+            found.extend(columns.filter(|(_, column)| wanted(column.kind)).map(|(at, _)| (source, at)));
+        }
+        let (source, column) = *self.random.pick(&found)?;
+        Some((scope.sources[source].clone(), column))
+    }
+}

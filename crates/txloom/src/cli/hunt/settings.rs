@@ -1,0 +1,153 @@
+//! What the flags of `hunt` mean.
+
+use std::path::Path;
+use std::time::Duration;
+
+use txloom_core::engine::EngineInfo;
+use txloom_core::finding::known::Known;
+use txloom_core::generate::model::Model;
+use txloom_core::generate::profile;
+use txloom_core::level::LevelName;
+use txloom_core::oracle::{self, Oracle};
+use txloom_core::suggest::hint;
+
+use super::super::args::{Format, HuntArgs};
+use super::super::failure::Failure;
+use super::super::settings;
+use crate::engines::{Place, Target};
+use crate::hunt::{Budget, DEFAULT_PROFILE};
+
+/// How long a hunt takes that is told neither a time nor a number of cases.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// More workers than this are a slip: each starts servers of its own.
+const WORKERS_MAX: usize = 64;
+
+/// What `hunt` is to do.
+#[derive(Debug)]
+pub(super) struct HuntSettings {
+    /// What to hunt in; at least one.
+    pub(super) targets: Vec<Target>,
+    /// What cases look like.
+    pub(super) model: Model,
+    /// What all random choices follow from.
+    pub(super) seed: u64,
+    /// The levels; all that the targets share, if empty.
+    pub(super) levels: Vec<LevelName>,
+    /// The names of the oracles; those that suit the targets, if empty.
+    oracles: Vec<&'static str>,
+    /// When it ends.
+    pub(super) budget: Budget,
+    /// Whether nobody said when it ends.
+    pub(super) has_default_budget: bool,
+    /// How many cases are judged at the same time.
+    pub(super) workers: usize,
+    /// Whether it ends with the first finding.
+    pub(super) stop_on_first: bool,
+    /// What is known.
+    pub(super) known: Known,
+    /// How many tests one reduction may run.
+    pub(super) reduce_tests: usize,
+    /// How long one statement may run.
+    pub(super) statement_limit: Duration,
+    /// The form of the report.
+    pub(super) format: Format,
+    /// Whether private servers stay when it ends.
+    pub(super) keep_server: bool,
+    /// What private servers are told, as flags.
+    pub(super) replay_flags: String,
+}
+
+impl HuntSettings {
+    /// Checks the flags, and reads the files that they name.
+    pub(super) fn new(args: &HuntArgs) -> Result<HuntSettings, Failure> {
+        let mut targets = settings::targets_to_compare(args.targets.iter().chain(&args.on))?;
+        settings::tell_servers(&mut targets, &args.server)?;
+        let time = args.time.as_deref().map(settings::parse_span).transpose()?;
+        let has_default_budget = time.is_none() && args.cases.is_none();
+        check_counts(args, &targets)?;
+        Ok(HuntSettings {
+            targets,
+            model: model(args.profile.as_deref().unwrap_or(DEFAULT_PROFILE))?,
+            seed: args.seed,
+            levels: args.level.iter().map(|name| settings::level(name)).collect::<Result<_, _>>()?,
+            oracles: args.oracle.iter().map(|name| settings::oracle_name(name)).collect::<Result<_, _>>()?,
+            budget: Budget { time: time.or(has_default_budget.then_some(DEFAULT_TIME)), cases: args.cases },
+            has_default_budget,
+            workers: args.workers,
+            stop_on_first: args.stop_on_first,
+            known: known(args)?,
+            reduce_tests: args.reduce_tests,
+            statement_limit: settings::parse_duration(&args.statement_limit)?,
+            format: args.format,
+            keep_server: args.server.keep_server,
+            replay_flags: replay_flags(&args.server.settings),
+        })
+    }
+
+    /// The oracles, for these targets.
+    pub(super) fn oracles(&self, targets: &[EngineInfo]) -> Vec<Box<dyn Oracle>> {
+        if self.oracles.is_empty() {
+            return oracle::usual(targets);
+        }
+        self.oracles.iter().filter_map(|name| oracle::in_hunt(name)).collect()
+    }
+}
+
+fn check_counts(args: &HuntArgs, targets: &[Target]) -> Result<(), Failure> {
+    if args.cases == Some(0) {
+        return Err(Failure::bad_input("--cases 0 leaves nothing to judge; write how many cases, or --for TIME"));
+    }
+    if !(1..=WORKERS_MAX).contains(&args.workers) {
+        let message = format!("--workers {} is not between 1 and {WORKERS_MAX}", args.workers);
+        return Err(Failure::bad_input(message));
+    }
+    // Workers on one server would see each other's locks.
+    match targets.iter().find(|target| matches!(target.place, Place::Running(_))) {
+        Some(running) if args.workers > 1 => {
+            let message = format!("{running} is a running server: it serves one worker; leave out --workers");
+            Err(Failure::bad_input(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The flags with which servers are told the same.
+fn replay_flags(settings: &[String]) -> String {
+    let flag = |setting: &String| format!("--server-arg '{}'", setting.replace('\'', "'\\''"));
+    settings.iter().map(flag).collect::<Vec<_>>().join(" ")
+}
+
+/// A profile that is shipped, or one from a file.
+fn model(name: &str) -> Result<Model, Failure> {
+    let names = || profile::SHIPPED.iter().map(|(name, _)| *name);
+    if let Some(model) = profile::shipped(name) {
+        return Ok(model);
+    }
+    let is_file = name.ends_with(".toml") || name.contains('/') || Path::new(name).is_file();
+    if !is_file {
+        let known = names().collect::<Vec<_>>().join(", ");
+        let message =
+            format!("there is no profile `{name}`{} (there are: {known}; or name a file, *.toml)", hint(name, names()));
+        return Err(Failure::bad_input(message));
+    }
+    profile::read(&read(Path::new(name), "the profile")?, name).map_err(Failure::bad_input)
+}
+
+fn read(path: &Path, what: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::bad_input(format!("cannot read {what} {}: {error}", path.display())))
+}
+
+fn known(args: &HuntArgs) -> Result<Known, Failure> {
+    if args.no_known {
+        return Ok(Known::nothing());
+    }
+    let mut known = Known::shipped();
+    for path in &args.known {
+        let text = read(path, "known behaviours from")?;
+        let more = Known::parse(&text, &path.display().to_string()).map_err(Failure::bad_input)?;
+        known = known.join(more);
+    }
+    Ok(known)
+}

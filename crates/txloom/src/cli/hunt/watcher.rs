@@ -1,0 +1,134 @@
+//! What is shown and written while a hunt runs.
+//!
+//! The first finding of a kind is shown in full, the others in a line each; all of them go into the directory, if there
+//! is one. If a finding cannot be written there, it is shown in full: nothing is lost.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::super::args::Format;
+use super::super::failure::Failure;
+use super::super::streams::Streams;
+use super::settings::HuntSettings;
+use crate::hunt::findings::{self, Findings};
+use crate::hunt::report::{counts_report, hunt_finding, plan_report};
+use crate::hunt::{Found, Plan, Progress, Watcher};
+use crate::report::model::hunt::HuntFinding;
+use crate::report::text;
+
+/// How often a line of progress is printed where it cannot be written over.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Shows a hunt.
+pub(super) struct Show<'a> {
+    settings: &'a HuntSettings,
+    streams: &'a mut Streams,
+    plan: Option<Plan>,
+    last_line: Instant,
+    kinds: BTreeSet<String>,
+    /// The first failure to print.
+    failure: Option<Failure>,
+    /// Where findings are written.
+    pub(super) findings: Option<Findings>,
+    /// What has been told of each finding.
+    pub(super) told: Vec<HuntFinding>,
+    /// Whether something could not be written.
+    pub(super) trouble: bool,
+}
+
+impl<'a> Show<'a> {
+    /// Nothing has been shown yet.
+    pub(super) fn new(settings: &'a HuntSettings, findings: Option<Findings>, streams: &'a mut Streams) -> Show<'a> {
+        Show {
+            settings,
+            streams,
+            plan: None,
+            last_line: Instant::now(),
+            kinds: BTreeSet::new(),
+            failure: None,
+            findings,
+            told: Vec::new(),
+            trouble: false,
+        }
+    }
+
+    /// The last thing to do: removes what is to be written over. `Err` if something could not be printed.
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        self.streams.clear_status();
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Prints a text of the report; the hunt ends when nobody reads it any more.
+    fn print(&mut self, text: &str) -> ControlFlow<()> {
+        if self.settings.format == Format::Json {
+            return ControlFlow::Continue(());
+        }
+        match self.streams.print(text) {
+            Ok(()) if self.streams.is_closed() => ControlFlow::Break(()),
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Writes a finding into the directory; says so if that fails.
+    fn write(&mut self, found: &Found, plan: &Plan) -> HuntFinding {
+        match self.findings.as_mut().map(|findings| findings.write(found, plan)) {
+            Some(Ok(written)) => {
+                let file = written.case.display().to_string();
+                return hunt_finding(found, written.report, Some(file));
+            }
+            Some(Err(error)) => {
+                self.trouble = true;
+                self.streams.complain(&format!("txloom: {error}; the finding follows"));
+            }
+            None => {}
+        }
+        hunt_finding(found, findings::report(found, plan, &findings::would_be_name(found)), None)
+    }
+}
+
+impl Watcher for Show<'_> {
+    fn started(&mut self, plan: &Plan) -> ControlFlow<()> {
+        self.plan = Some(plan.clone());
+        if self.settings.keep_server {
+            for (engine, client) in plan.targets.iter().filter_map(|engine| Some((engine, engine.client.as_ref()?))) {
+                let message = format!("txloom: {}: stays running; look inside with: {client}", engine.target);
+                self.streams.complain(&message);
+            }
+        }
+        let text = text::print_hunt_plan(&plan_report(plan), self.streams.text_options());
+        self.print(&text)
+    }
+
+    fn found(&mut self, found: &Found) -> ControlFlow<()> {
+        let Some(plan) = self.plan.take() else { return ControlFlow::Continue(()) };
+        let told = self.write(found, &plan);
+        self.plan = Some(plan);
+        let is_first = self.kinds.insert(found.finding.fingerprint.kind().to_string());
+        let is_lost = self.trouble && told.file.is_none();
+        let options = self.streams.text_options();
+        let text = if is_first || is_lost {
+            format!("\n{}\n", text::print_finding(&told.finding, options))
+        } else {
+            text::print_hunt_finding(&told, options)
+        };
+        self.told.push(told);
+        self.print(&text)
+    }
+
+    fn progress(&mut self, progress: &Progress<'_>) -> ControlFlow<()> {
+        let (counts, seconds) = (counts_report(progress.counts), progress.elapsed.as_secs_f64());
+        if let Some(options) = self.streams.status_options() {
+            let line = text::print_hunt_progress(&counts, seconds, options.color, Some(options.width));
+            self.streams.show_status(&line);
+        } else if self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            self.streams.complain(&text::print_hunt_progress(&counts, seconds, false, None));
+        }
+        ControlFlow::Continue(())
+    }
+}

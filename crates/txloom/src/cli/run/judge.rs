@@ -1,0 +1,142 @@
+//! `--oracle`: an oracle judges the cases, instead of their expectations. This is how findings are shown again.
+
+use txloom_core::case::{Case, print::print};
+use txloom_core::finding::Finding;
+use txloom_core::oracle::{self, Oracle, RunError, Runner, Verdict};
+use txloom_core::schedule::Policy;
+
+use super::super::args::Format;
+use super::super::cases::LoadedCase;
+use super::super::failure::Failure;
+use super::super::settings::RunSettings;
+use super::super::streams::Streams;
+use super::execute::{error_exit, fatal};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::report::build::finding_report;
+use crate::report::model::{Body, JudgedCase, JudgedReport, Report, VerdictReport};
+use crate::report::{json, text};
+
+/// Judges the cases, showing each as soon as that is done; JSON is one document at the end.
+pub(super) fn run_on(
+    name: &'static str,
+    settings: &RunSettings,
+    cases: &[LoadedCase],
+    runner: &mut dyn Runner,
+    streams: &mut Streams,
+) -> Result<Exit, Failure> {
+    let oracle = oracle::with_policy(name, &settings.policy)
+        .ok_or_else(|| Failure::bad_input(format!("there is no oracle {name}")))?;
+    let mut report = JudgedReport { oracle: name.to_string(), cases: Vec::new() };
+    let mut exit = Exit::Clean;
+    let mut failure = None;
+    for loaded in cases {
+        if interrupt::requested() || streams.is_closed() {
+            break;
+        }
+        match judge(oracle.as_ref(), settings, loaded, runner) {
+            Ok((verdict, ends_with)) => {
+                exit = exit.or(ends_with);
+                let case = JudgedCase { file: loaded.file.clone(), verdict };
+                match settings.format {
+                    Format::Json => report.cases.push(case),
+                    Format::Text => show(name, settings, &case, streams)?,
+                }
+            }
+            Err(fatal) => {
+                failure = Some(fatal);
+                break;
+            }
+        }
+    }
+    if settings.format == Format::Json {
+        streams.print(&json::print(&Report::new(Body::Judged(report))))?;
+    }
+    match failure {
+        Some(failure) => Err(failure),
+        None if interrupt::requested() => Err(Failure::interrupted()),
+        None => Ok(exit),
+    }
+}
+
+fn show(oracle: &str, settings: &RunSettings, case: &JudgedCase, streams: &mut Streams) -> Result<(), Failure> {
+    let options = *streams.text_options();
+    let text = if settings.quiet {
+        text::print_judged_line(oracle, case, &options)
+    } else {
+        text::print_judged(oracle, case, &options)
+    };
+    streams.print(&text)
+}
+
+/// Judges one case. `Err` means that there is no point in going on with other cases.
+fn judge(
+    oracle: &dyn Oracle,
+    settings: &RunSettings,
+    loaded: &LoadedCase,
+    runner: &mut dyn Runner,
+) -> Result<(VerdictReport, Exit), Failure> {
+    let mut case = loaded.case.clone();
+    if let Some(level) = &settings.level {
+        case.set_level(level.clone());
+    }
+    let verdict = match fatal(oracle.judge(&case, runner))? {
+        Ok(verdict) => verdict,
+        Err(error) => return Ok(failed(&error)),
+    };
+    if settings.twice {
+        let second = match fatal(oracle.judge(&case, runner))? {
+            Ok(second) => in_short(&second),
+            Err(error) => return Ok(failed(&error)),
+        };
+        let first = in_short(&verdict);
+        if first != second {
+            return Ok((VerdictReport::Unstable { first, second }, Exit::NonDeterministic));
+        }
+    }
+    Ok(match verdict {
+        Verdict::Holds(witness) => (VerdictReport::Holds { witness }, Exit::Clean),
+        Verdict::Unknown(reason) => (VerdictReport::Unknown { reason }, Exit::Undecided),
+        Verdict::Violated(findings) => {
+            let mut reports = Vec::new();
+            for finding in findings {
+                // What cannot be found out about a finding does not make it less of one.
+                let explained = fatal(oracle.explain(finding.clone(), runner))?.unwrap_or(finding);
+                let replay = replay(settings, loaded, &explained);
+                reports.push(finding_report(&explained, print(&explained.case), replay));
+            }
+            (VerdictReport::Violated { findings: reports }, Exit::Found)
+        }
+    })
+}
+
+fn failed(error: &RunError) -> (VerdictReport, Exit) {
+    (VerdictReport::Failed { failure: error.to_string() }, error_exit(error))
+}
+
+/// What a second verdict must say to be the same.
+fn in_short(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds(_) => "that it holds".to_string(),
+        Verdict::Unknown(_) => "that it cannot tell".to_string(),
+        Verdict::Violated(findings) => {
+            let kinds: Vec<&str> = findings.iter().map(|finding| finding.fingerprint.as_str()).collect();
+            kinds.join(" and ")
+        }
+    }
+}
+
+/// The command that shows a finding again: on the file that was judged, which says nothing of the flags.
+fn replay(settings: &RunSettings, loaded: &LoadedCase, finding: &Finding) -> String {
+    let told: &Case = &loaded.case;
+    let mut as_written = finding.clone();
+    as_written.case = told.clone();
+    let mut command = as_written.replay_command(&loaded.file);
+    if let Some(level) = settings.level.as_ref().filter(|_| !command.contains(" --level ")) {
+        command.push_str(&format!(" --level {}", level.as_str().replace(' ', "-")));
+    }
+    if settings.policy == Policy::Wait {
+        command.push_str(" --policy wait");
+    }
+    command
+}

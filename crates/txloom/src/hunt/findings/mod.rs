@@ -1,0 +1,196 @@
+//! Findings on disk.
+//!
+//! ```text
+//!   DIR/0001-diff-rows.sql            the reduced case; its first lines say what is wrong and how to see it again
+//!   DIR/0001-diff-rows.json           the whole finding, as a report
+//!   DIR/0001-diff-rows-original.sql   the case as it was generated
+//!   DIR/hunt.json                     what the hunt came to: seed, profile, targets, counts
+//! ```
+//!
+//! This is the only place that writes them. A file appears under its name only when it is complete, and nothing that is
+//! there is written over: in a directory with findings, the numbers go on, and a second hunt's summary is
+//! `hunt-2.json`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use txloom_core::case::{self, Case, Entry};
+use txloom_core::finding::Finding;
+
+use super::{Found, Plan};
+use crate::report::build::{engine_version, finding_report};
+use crate::report::json;
+use crate::report::model::{Body, FindingReport, FindingsReport, Report};
+
+/// How wide the prose of a case file may be.
+const PROSE_WIDTH: usize = 110;
+
+/// Something could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {attempt} {}: {problem}", path.display())]
+pub struct FindingsError {
+    /// What was attempted: `write`, `use the directory`.
+    pub attempt: &'static str,
+    /// Which file.
+    pub path: PathBuf,
+    /// Why it failed.
+    pub problem: String,
+}
+
+impl FindingsError {
+    fn of<'a>(attempt: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> FindingsError + 'a {
+        move |error| FindingsError { attempt, path: path.to_path_buf(), problem: error.to_string() }
+    }
+}
+
+/// A directory of findings.
+#[derive(Debug)]
+pub struct Findings {
+    dir: PathBuf,
+    /// The number of the next finding.
+    next: usize,
+}
+
+/// A finding that was written.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The reduced case.
+    pub case: PathBuf,
+    /// What is told of the finding, with the replay command for that file.
+    pub report: FindingReport,
+}
+
+impl Findings {
+    /// Takes a directory, which is made if it is missing.
+    pub fn open(dir: &Path) -> Result<Findings, FindingsError> {
+        if dir.exists() && !dir.is_dir() {
+            let problem = "it is a file; findings need a directory of their own".to_string();
+            return Err(FindingsError { attempt: "use the directory", path: dir.to_path_buf(), problem });
+        }
+        fs::create_dir_all(dir).map_err(FindingsError::of("make the directory", dir))?;
+        let entries = fs::read_dir(dir).map_err(FindingsError::of("read the directory", dir))?;
+        let numbers = entries.flatten().filter_map(|entry| number_of(&entry.file_name().to_string_lossy()));
+        let findings = Findings { dir: dir.to_path_buf(), next: numbers.max().map_or(1, |last| last + 1) };
+        findings.probe()?;
+        Ok(findings)
+    }
+
+    /// Finds out whether anything can be written before hours of work depend on it.
+    fn probe(&self) -> Result<(), FindingsError> {
+        let path = self.dir.join(format!(".txloom-{}", std::process::id()));
+        let tried = fs::write(&path, "").and_then(|()| fs::remove_file(&path));
+        tried.map_err(FindingsError::of("write into the directory", &self.dir))
+    }
+
+    /// Writes a finding: the reduced case first, since it is what matters most.
+    pub fn write(&mut self, found: &Found, plan: &Plan) -> Result<Written, FindingsError> {
+        let name = file_name(self.next, &found.finding);
+        let path = |ending: &str| self.dir.join(format!("{name}{ending}"));
+        let case_path = path(".sql");
+        let report = report(found, plan, &case_path.display().to_string());
+        let case = with_header(&found.finding.case, &header(found, plan, &report.replay));
+        self.put(&case_path, &case::print::print(&case))?;
+        self.next += 1;
+        let whole = Report::new(Body::Findings(FindingsReport { findings: vec![report.clone()] }));
+        self.put(&path(".json"), &json::print(&whole))?;
+        if found.original != found.finding.case {
+            self.put(&path("-original.sql"), &case::print::print(&found.original))?;
+        }
+        Ok(Written { case: case_path, report })
+    }
+
+    /// Writes what the hunt came to.
+    pub fn write_summary(&self, report: &Report) -> Result<PathBuf, FindingsError> {
+        let name = |number: usize| if number == 1 { "hunt.json".to_string() } else { format!("hunt-{number}.json") };
+        let mut number = 1;
+        while self.dir.join(name(number)).exists() {
+            number += 1;
+        }
+        let path = self.dir.join(name(number));
+        self.put(&path, &json::print(report))?;
+        Ok(path)
+    }
+
+    /// Writes a file that is complete as soon as it has its name.
+    fn put(&self, path: &Path, text: &str) -> Result<(), FindingsError> {
+        let unfinished = self.dir.join(format!(".txloom-{}", std::process::id()));
+        let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+        written.map_err(|error| {
+            // A disk that is full should at least not be left with half a file.
+            let _ = fs::remove_file(&unfinished);
+            FindingsError::of("write", path)(error)
+        })
+    }
+}
+
+/// The number that a file's name begins with: 12 of `0012-diff-rows.sql`.
+fn number_of(name: &str) -> Option<usize> {
+    let (digits, _) = name.split_once('-')?;
+    (digits.len() >= 4).then(|| digits.parse().ok())?
+}
+
+/// `0012-diff-rows`: the number, and what kind of violation it is.
+fn file_name(number: usize, finding: &Finding) -> String {
+    let kind = finding.fingerprint.kind().to_lowercase();
+    let kind: String = kind.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("{number:04}-{kind}")
+}
+
+/// The file that a finding would be written to, were there a directory.
+pub fn would_be_name(found: &Found) -> String {
+    format!("{}.sql", file_name(found.number, &found.finding))
+}
+
+/// What is told of a finding whose reduced case is, or would be, in a file.
+pub fn report(found: &Found, plan: &Plan, file: &str) -> FindingReport {
+    let mut replay = found.finding.replay_command(file);
+    if !plan.replay_flags.is_empty() {
+        replay = format!("{replay} {}", plan.replay_flags);
+    }
+    finding_report(&found.finding, case::print::print(&found.finding.case), replay)
+}
+
+/// The first lines of a case file: what is wrong, where it was found, how to see it again.
+fn header(found: &Found, plan: &Plan, replay: &str) -> Vec<String> {
+    let targets: Vec<String> =
+        plan.targets.iter().map(|engine| format!("{} {}", engine.target, engine_version(engine))).collect();
+    let super::Origin { seed, group, case } = found.origin;
+    let finding = &found.finding;
+    let mut lines = wrap(&finding.sentence);
+    lines.push(String::new());
+    let (targets, level) = (targets.join(" and "), &finding.level);
+    lines.extend(wrap(&format!("Found in {targets} at {level} by the oracle {}.", finding.oracle)));
+    lines.extend(wrap(&format!("Kind of violation: {}.", finding.fingerprint)));
+    lines.extend(wrap(&format!("Generated: profile {}, seed {seed}, group {group}, case {case}.", plan.profile)));
+    lines.push(format!(" To see it again: {replay}"));
+    lines
+}
+
+/// The case under a new header: what the generator wrote there is part of it.
+fn with_header(case: &Case, header: &[String]) -> Case {
+    let mut case = case.clone();
+    let first = case.entries.first_mut().map(|entry: &mut Entry| &mut entry.prose);
+    *first.unwrap_or(&mut case.epilogue) = header.to_vec();
+    case
+}
+
+/// Lines of prose, as a case file has them behind `--`.
+fn wrap(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let is_full = |line: &String| !line.is_empty() && line.chars().count() + word.chars().count() >= PROSE_WIDTH;
+        if lines.last().is_none_or(is_full) {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests;

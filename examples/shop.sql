@@ -1,0 +1,30 @@
+-- @case 1
+-- Two clerks sell bolts at the same time, while an auditor reads along. One of the two sales is lost.
+/*init*/ CREATE TABLE items (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, stock INT DEFAULT 0 CHECK (stock >= 0), price DECIMAL(10, 2));
+/*init*/ CREATE TABLE orders (id INT PRIMARY KEY, item INT REFERENCES items (id), amount INT, note VARCHAR(40));
+/*init*/ CREATE TABLE log (who VARCHAR(10), what VARCHAR(40));
+/*init*/ CREATE INDEX items_by_name ON items (name);
+/*init*/ INSERT INTO items VALUES (17, 'bolt', 250, 0.15), (18, 'nut', 400, 0.05), (23, 'gear', 12, 18.50), (42, 'axle', 3, 99.00);
+/*init*/ INSERT INTO orders VALUES (1, 17, 20, 'first'), (2, 23, 1, 'second');
+/*auditor*/ BEGIN;
+/*auditor*/ SELECT COUNT(*), SUM(stock * price) FROM items WHERE price > 0.10 OR name LIKE 'b%';
+/*clerk1*/ BEGIN;
+/*clerk1*/ SELECT i.name, i.stock, o.amount FROM items i LEFT JOIN orders o ON o.item = i.id WHERE i.id = 17 ORDER BY o.amount DESC LIMIT 5;
+/*clerk2*/ BEGIN;
+/*clerk2*/ SELECT name, stock FROM items WHERE id IN (17, 23) AND stock BETWEEN 10 AND 300;
+/*clerk1*/ SELECT MAX(id) FROM orders;
+/*clerk1*/ INSERT INTO orders (id, item, amount, note) VALUES (3, 17, 30, 'third'), (4, 18, 5, 'fourth');
+/*auditor*/ SELECT o.id, i.name FROM orders o JOIN items i ON i.id = o.item WHERE o.amount > (SELECT AVG(amount) FROM orders);
+/*clerk1*/ UPDATE items SET stock = CASE WHEN stock >= 30 THEN stock - 30 ELSE 0 END, price = price * 1.01 WHERE id = 17 AND (name = 'bolt' OR name IS NULL) AND NOT (stock < 1);
+/*clerk2*/ INSERT INTO log VALUES ('clerk2', 'looks at bolts');
+/*clerk1*/ INSERT INTO log VALUES ('clerk1', 'sold 30 bolts');
+/*clerk1*/ COMMIT;
+/*auditor*/ SELECT who, COUNT(*) FROM log GROUP BY who HAVING COUNT(*) > 0;
+/*clerk2*/ SELECT COALESCE(SUM(amount), 0) FROM orders WHERE item = 17;
+/*clerk2*/ UPDATE items SET stock = stock - COALESCE(NULLIF(45, 0), 1) WHERE id = 17 AND stock > 40 AND name IN ('bolt', 'screw', 'pin');
+/*clerk2*/ INSERT INTO orders VALUES (5, 17, 45, 'fifth');
+/*clerk2*/ SELECT stock FROM items WHERE id = 17;
+/*clerk2*/ COMMIT;
+/*auditor*/ SELECT SUM(stock) FROM items;
+/*auditor*/ COMMIT;
+/*auditor*/ DELETE FROM log WHERE who = 'clerk2' AND what LIKE 'looks%';

@@ -1,0 +1,92 @@
+//! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
+//!
+//! ```text
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs; all of them if none is named
+//! ```
+//!
+//! * [`corpus`]: the same transcripts, a thousand times
+//! * [`levels`]: what the levels of every version allow; `TXLOOM_SOAK_TARGETS` names more targets, separated by spaces
+//!   (`mysql@DIR postgres@DIR`)
+//! * [`silence`]: a hunt that compares an engine with itself finds nothing
+//! * [`planted`]: a hunt finds every planted bug, for ten seeds
+//! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
+//!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
+
+mod corpus;
+mod levels;
+mod hunts;
+mod silence;
+mod planted;
+mod pairs;
+
+use anyhow::{Context, Result};
+
+use crate::date;
+
+const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
+/// Names more targets, separated by spaces.
+const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
+const ROUNDS: usize = 1_000;
+const FOLDER: &str = "soak-results";
+const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs"];
+
+/// One part of the table, and whether its bar is met.
+struct Section {
+    text: String,
+    met: bool,
+}
+
+/// Runs what is left to do and writes the table. True if every bar is met.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    let (mut rounds, mut wanted) = (ROUNDS, Vec::new());
+    for argument in arguments {
+        match argument.parse() {
+            Ok(number) => rounds = number,
+            Err(_) if SECTIONS.contains(&argument.as_str()) => wanted.push(argument.as_str()),
+            Err(_) => anyhow::bail!("`{argument}` is neither a number of rounds nor one of {}", SECTIONS.join(", ")),
+        }
+    }
+    let mut table = format!("# Soak, {}\n", date::today());
+    let mut met = true;
+    for name in SECTIONS.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
+        let section = section(name, rounds).with_context(|| format!("soak {name}"))?;
+        table.push_str(&format!("\n{}", section.text));
+        met &= section.met;
+        println!("{name}: {}", if section.met { "met" } else { "NOT MET" });
+    }
+    if wanted.is_empty() {
+        write_table(&table)?;
+    }
+    println!("{table}");
+    Ok(met)
+}
+
+/// Only a whole run makes a table that is kept.
+fn write_table(table: &str) -> Result<()> {
+    let path = format!("docs/measurements/soak-{}.md", date::today());
+    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
+    std::fs::write(&path, table).with_context(|| format!("writing {path}"))?;
+    println!("written to {path}");
+    Ok(())
+}
+
+fn section(name: &str, rounds: usize) -> Result<Section> {
+    match name {
+        "corpus" => corpus::run(rounds),
+        "levels" => levels::run(),
+        "silence" => silence::run(),
+        "planted" => planted::run(),
+        _ => pairs::run(),
+    }
+}
+
+/// The further targets that the environment names.
+fn more_targets() -> Vec<String> {
+    let named = std::env::var(MORE_TARGETS).unwrap_or_default();
+    named.split_whitespace().map(str::to_string).collect()
+}
+
+/// A target without the directories that lead to it.
+fn short(target: &str) -> &str {
+    target.rsplit('/').next().unwrap_or(target)
+}
