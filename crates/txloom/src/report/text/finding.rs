@@ -1,6 +1,6 @@
 //! A finding: one sentence, the interleaving, why it is wrong, the case, the command that shows it again.
 
-use super::super::model::FindingReport;
+use super::super::model::{ExplanationReport, FindingReport};
 use super::compared;
 use super::line::{Line, Role};
 use super::page::Page;
