@@ -42,6 +42,8 @@ pub mod generate;
 pub mod script;
 pub mod schedule;
 pub mod trace;
+pub mod history;
+pub mod sat;
 pub mod anomaly;
 pub mod level;
 pub mod oracle;

@@ -23,6 +23,7 @@ fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Failure> {
         Command::Run(args) => cli::run::run(args, streams),
         Command::Reduce(args) => cli::reduce::run(args, streams),
         Command::Levels(args) => cli::levels::run(args, streams),
+        Command::Check(args) => cli::check::run(args, streams),
         Command::Convert(args) => cli::convert::run(args, streams),
         Command::Doctor(args) => cli::doctor::run(args, streams),
     }

@@ -4,6 +4,7 @@
 //! are two things: `REPEATABLE READ` means snapshot isolation to PostgreSQL and something weaker to InnoDB. This module
 //! holds the names; [`guarantees`] says what they are worth.
 
+pub mod formal;
 pub mod guarantees;
 pub mod matrix;
 

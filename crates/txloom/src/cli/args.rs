@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
+use super::check::CheckArgs;
 use super::convert::ConvertArgs;
 use super::reduce::ReduceArgs;
 use crate::engines::FAMILIES;
@@ -57,6 +58,9 @@ pub enum Command {
     /// Tell what the isolation levels of a database really mean: which anomalies each of them prevents, and how
     #[command(after_help = LEVELS_EXAMPLES)]
     Levels(LevelsArgs),
+    /// Tell which isolation levels a recorded history satisfies, and explain what violates the others
+    #[command(after_help = super::check::EXAMPLES)]
+    Check(CheckArgs),
     /// Write a case in another format: for PostgreSQL's or MariaDB's test runners, or for a bug tracker
     Convert(ConvertArgs),
     /// Tell which databases can be started here, and which package brings the others

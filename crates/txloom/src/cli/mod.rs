@@ -9,8 +9,8 @@
 //! * [`streams`]: where output goes: widths, colours, closed pipes
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
-//! * [`run`], [`hunt`], [`reduce`], [`levels`], [`convert`], [`doctor`]: the commands; [`isolation`]: a form of `run` of
-//!   its own
+//! * [`run`], [`hunt`], [`reduce`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
+//! * [`isolation`]: a form of `run` of its own
 //! * [`signals`]: what Ctrl-C does
 //!
 //! Only this layer prints. A command returns its [`Exit`], or a [`Failure`] that says what to do.
@@ -24,6 +24,7 @@ pub mod cases;
 pub mod run;
 pub mod isolation;
 pub mod convert;
+pub mod check;
 pub mod hunt;
 pub mod reduce;
 pub mod doctor;

@@ -13,12 +13,14 @@
 //! * [`compare`]: did the same happen on two targets?
 //! * [`json`]: the model as a JSON document, and back
 //! * [`text`]: the model for a terminal
+//! * [`svg`]: a cycle of a history as a picture
 
 pub mod model;
 pub mod build;
 pub mod compare;
 pub mod json;
 pub mod text;
+pub mod svg;
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -61,6 +61,8 @@ fn reference() {
         "docs/reference/commands.md",
         "docs/reference/formats.md",
         "docs/reference/targets.md",
+        "docs/reference/histories.md",
+        "docs/reference/levels.md",
         "docs/reference/planted-bugs.md",
         "docs/reference/oracles.md",
         "docs/reference/hunting.md",

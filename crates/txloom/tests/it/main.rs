@@ -11,6 +11,7 @@
 //! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
+//! * `histories`: histories with known verdicts, our own and other tools'
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
@@ -35,6 +36,7 @@ mod oracles;
 mod known;
 mod executor;
 mod commands;
+mod histories;
 mod reduce;
 mod hunt;
 mod formats;

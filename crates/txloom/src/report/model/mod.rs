@@ -12,6 +12,7 @@
 //! ├── reduced   ReducedReport  → cases → finding
 //! ├── doctor    DoctorReport   → targets
 //! ├── levels    LevelsReport   → targets → anomalies → levels
+//! ├── check     CheckReport    → histories → answers, or levels and anomalies
 //! └── hunt      HuntReport     → counts, findings → trace
 //! ```
 //!
@@ -24,6 +25,7 @@ pub mod run;
 pub mod trace;
 pub mod doctor;
 pub mod levels;
+pub mod check;
 pub mod hunt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -78,6 +80,8 @@ pub enum Body {
     Doctor(DoctorReport),
     /// What isolation levels really mean.
     Levels(levels::LevelsReport),
+    /// Which levels histories satisfy.
+    Check(check::CheckReport),
     /// What a hunt came to.
     Hunt(Box<hunt::HuntReport>),
 }

@@ -1,6 +1,6 @@
 //! A finding: one sentence, the interleaving, why it is wrong, the case, the command that shows it again.
 
-use super::super::model::FindingReport;
+use super::super::model::{ExplanationReport, FindingReport};
 use super::compared;
 use super::line::{Line, Role};
 use super::page::Page;
@@ -21,7 +21,8 @@ pub(crate) fn write(page: &mut Page, finding: &FindingReport) {
             }
         }
     }
-    write_explanation(page, finding);
+    // Two targets may differ, and both be right.
+    write_explanation(page, &finding.explanation, finding.others.is_empty());
     page.heading("The case");
     // Written as it is, not wrapped: it is there to be copied.
     finding.case.lines().for_each(|line| page.line(Line::plain(format!("  {line}"))));
@@ -55,8 +56,8 @@ fn header(finding: &FindingReport) -> Vec<(&'static str, Line)> {
     pairs
 }
 
-fn write_explanation(page: &mut Page, finding: &FindingReport) {
-    let explanation = &finding.explanation;
+/// Let … Then … However; and that this is a contradiction, where it is one.
+pub(super) fn write_explanation(page: &mut Page, explanation: &ExplanationReport, is_contradiction: bool) {
     let parts = [("Let", &explanation.lets), ("Then", &explanation.thens), ("However", &explanation.however)];
     for (word, sentences) in parts {
         if !sentences.is_empty() {
@@ -64,8 +65,7 @@ fn write_explanation(page: &mut Page, finding: &FindingReport) {
             sentences.iter().for_each(|sentence| page.paragraph(&Line::plain(sentence.as_str()), 2, 2));
         }
     }
-    // Two targets may differ, and both be right.
-    if !explanation.however.is_empty() && finding.others.is_empty() {
+    if !explanation.however.is_empty() && is_contradiction {
         page.gap();
         page.line(Line::plain("A contradiction."));
     }

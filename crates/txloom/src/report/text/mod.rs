@@ -40,6 +40,7 @@ mod judged;
 mod reduced;
 mod doctor;
 mod levels;
+mod check;
 mod hunt;
 
 #[cfg(test)]
@@ -84,6 +85,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Reduced(reduced) => reduced.cases.iter().map(|case| print_reduced(case, options)).collect(),
         Body::Doctor(found) => paint(options, |page| doctor::write(page, found)),
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
+        Body::Check(found) => paint(options, |page| check::write(page, found)),
         Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
     }
 }

@@ -1,0 +1,142 @@
+//! Everything that a transaction has seen, directly or through others: who happened before it.
+//!
+//! With sessions, a vector of clocks per transaction says it all: of each session, how many of its transactions are behind
+//! it. Without them there is no such short form, and every pair of transactions is a bit.
+
+use super::super::History;
+use super::super::facts::{Facts, INITIAL, Node, Read};
+use super::graph::{Edge, EdgeKind, Edges, Graph};
+use crate::level::formal::Order;
+
+/// How much memory the clocks or the bits may take, in bytes.
+const BYTES_MAX: usize = 1 << 30;
+
+/// Who has seen whom.
+pub(super) enum Seen {
+    /// By node and session: how many transactions of it were seen; by key: its writers by session.
+    Clocks { sessions: usize, clocks: Vec<u32>, writers: Vec<Vec<Place>> },
+    /// By node: a bit per node that it has seen.
+    Bits { words: usize, bits: Vec<u64> },
+}
+
+/// A writer of a key: its session, its place in it (from 1), its node.
+type Place = (u32, u32, Node);
+
+impl Seen {
+    /// Follows reads and order; `Err` if the history is too large for that. Of a cycle nobody sees anything: the cycle is
+    /// found anyway.
+    pub(super) fn of(history: &History, facts: &Facts, order: Order) -> Result<Seen, String> {
+        let mut edges = Edges::new(facts);
+        for read in &facts.reads {
+            let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: 0, high: 0 };
+            edges.add(facts.writer_of(read), edge);
+        }
+        edges.add_order(history, facts, order);
+        let graph = edges.finish();
+        let topological = topological(&graph);
+        match order {
+            Order::Free => Seen::bits(facts, &graph, &topological),
+            Order::Session | Order::RealTime => Seen::clocks(history, facts, &graph, &topological),
+        }
+    }
+
+    fn clocks(history: &History, facts: &Facts, graph: &Graph, topological: &[Node]) -> Result<Seen, String> {
+        let places = places(history, facts);
+        let sessions = places.iter().map(|(session, _)| *session as usize + 1).max().unwrap_or(0);
+        let count = graph.len() * sessions;
+        if count * size_of::<u32>() > BYTES_MAX {
+            return Err(format!("{sessions} sessions with {} transactions are too many", facts.committed.len()));
+        }
+        let mut clocks = vec![0u32; count];
+        for node in topological {
+            let from = *node as usize * sessions;
+            for edge in graph.edges(*node) {
+                let to = edge.to as usize * sessions;
+                for session in 0..sessions {
+                    clocks[to + session] = clocks[to + session].max(clocks[from + session]);
+                }
+                if !graph.is_barrier(*node) {
+                    let (session, place) = places[*node as usize];
+                    let clock = &mut clocks[to + session as usize];
+                    *clock = place.max(*clock);
+                }
+            }
+        }
+        let writers = facts.keys.iter().map(|key| {
+            let place = |node: Node| (places[node as usize].0, places[node as usize].1, node);
+            let mut writers: Vec<Place> = key.writers().filter(|node| *node != INITIAL).map(place).collect();
+            writers.sort_unstable();
+            writers.dedup();
+            writers
+        });
+        Ok(Seen::Clocks { sessions, writers: writers.collect(), clocks })
+    }
+
+    fn bits(facts: &Facts, graph: &Graph, topological: &[Node]) -> Result<Seen, String> {
+        let words = facts.node_count().div_ceil(64);
+        if words * 8 * facts.node_count() > BYTES_MAX {
+            return Err(format!("{} transactions without sessions are too many", facts.committed.len()));
+        }
+        let mut bits = vec![0u64; words * facts.node_count()];
+        for node in topological {
+            let from = *node as usize;
+            for edge in graph.edges(*node) {
+                let to = edge.to as usize;
+                for word in 0..words {
+                    bits[to * words + word] |= bits[from * words + word];
+                }
+                bits[to * words + from / 64] |= 1 << (from % 64);
+            }
+        }
+        Ok(Seen::Bits { words, bits })
+    }
+
+    /// Every writer of a read's key that the reader has seen; of those in one session, the last one.
+    pub(super) fn each_writer(&self, facts: &Facts, read: &Read, mut with: impl FnMut(Node)) {
+        match self {
+            Seen::Clocks { sessions, clocks, writers } => {
+                let clocks = &clocks[read.reader as usize * sessions..][..*sessions];
+                for of_session in writers[read.key.0 as usize].chunk_by(|a, b| a.0 == b.0) {
+                    let seen = of_session.partition_point(|(session, place, _)| *place <= clocks[*session as usize]);
+                    of_session[..seen].last().iter().for_each(|(_, _, node)| with(*node));
+                }
+            }
+            Seen::Bits { words, bits } => {
+                let row = &bits[read.reader as usize * words..][..*words];
+                let has_seen = |node: &Node| row[*node as usize / 64] >> (node % 64) & 1 == 1;
+                facts.keys[read.key.0 as usize].writers().filter(has_seen).for_each(with);
+            }
+        }
+    }
+}
+
+/// The session of each node, numbered from 0, and its place in it, from 1.
+fn places(history: &History, facts: &Facts) -> Vec<(u32, u32)> {
+    let mut numbers: std::collections::HashMap<u32, (u32, u32)> = std::collections::HashMap::new();
+    let mut places = vec![(0, 0)];
+    for id in &facts.committed {
+        let next = numbers.len() as u32;
+        let (number, count) = numbers.entry(history.transaction(*id).session).or_insert((next, 0));
+        *count += 1;
+        places.push((*number, *count));
+    }
+    places
+}
+
+/// Nodes such that every edge leads forward; those on or behind a cycle are missing.
+pub(super) fn topological(graph: &Graph) -> Vec<Node> {
+    let mut incoming = vec![0u32; graph.len()];
+    (0..graph.len() as Node).for_each(|node| graph.edges(node).iter().for_each(|edge| incoming[edge.to as usize] += 1));
+    let mut order: Vec<Node> = (0..graph.len() as Node).filter(|node| incoming[*node as usize] == 0).collect();
+    let mut at = 0;
+    while at < order.len() {
+        for edge in graph.edges(order[at]) {
+            incoming[edge.to as usize] -= 1;
+            if incoming[edge.to as usize] == 0 {
+                order.push(edge.to);
+            }
+        }
+        at += 1;
+    }
+    order
+}

@@ -1,0 +1,111 @@
+//! Satisfiability: is there a choice that keeps all rules?
+//!
+//! A thin layer over an embedded solver: variables, clauses, an answer. Nothing needs to be installed, and nothing else in
+//! txloom knows which solver it is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustsat::instances::{BasicVarManager, ManageVars};
+use rustsat::solvers::{Solve, SolverResult};
+use rustsat::types::{Clause, TernaryVal};
+use rustsat_batsat::BasicSolver;
+
+pub use rustsat::types::{Lit, Var};
+
+/// Rules under which choices are to be made.
+pub struct Sat {
+    solver: BasicSolver,
+    variables: BasicVarManager,
+    /// How often the solver may still ask whether to go on.
+    left: Arc<AtomicU64>,
+}
+
+/// What a solver says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// There is a choice; [`Sat::is_true`] tells it.
+    Possible,
+    /// There is none.
+    Impossible,
+    /// The budget was spent before it was known.
+    Unknown,
+}
+
+impl Default for Sat {
+    fn default() -> Sat {
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let mut solver = BasicSolver::default();
+        let watched = Arc::clone(&left);
+        solver.batsat_mut().cb_mut().set_stop(move || {
+            let spend = |left: u64| left.checked_sub(1);
+            watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err()
+        });
+        Sat { solver, variables: BasicVarManager::default(), left }
+    }
+}
+
+impl std::fmt::Debug for Sat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sat({} variables)", self.variables.n_used())
+    }
+}
+
+impl Sat {
+    /// A new variable. The solver tries *false* first.
+    pub fn variable(&mut self) -> Var {
+        self.variables.new_var()
+    }
+
+    /// Demands that at least one of the literals is true.
+    pub fn add(&mut self, clause: &[Lit]) {
+        // The solver fails only when it is out of memory, and then it does not come back.
+        let _ = self.solver.add_clause(clause.iter().copied().collect::<Clause>());
+    }
+
+    /// Looks for a choice, asking itself at most `budget` times whether to go on.
+    pub fn solve(&mut self, budget: u64) -> Answer {
+        self.left.store(budget, Ordering::Relaxed);
+        match self.solver.solve() {
+            Ok(SolverResult::Sat) => Answer::Possible,
+            Ok(SolverResult::Unsat) => Answer::Impossible,
+            Ok(SolverResult::Interrupted) | Err(_) => Answer::Unknown,
+        }
+    }
+
+    /// What was chosen; false for a variable that no rule mentions.
+    pub fn is_true(&self, variable: Var) -> bool {
+        matches!(self.solver.lit_val(variable.pos_lit()), Ok(TernaryVal::True))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_keep_the_rules() {
+        let mut sat = Sat::default();
+        let (a, b) = (sat.variable(), sat.variable());
+        sat.add(&[a.pos_lit(), b.pos_lit()]);
+        sat.add(&[a.neg_lit()]);
+        assert_eq!(sat.solve(u64::MAX), Answer::Possible);
+        assert!(!sat.is_true(a) && sat.is_true(b));
+        sat.add(&[b.neg_lit()]);
+        assert_eq!(sat.solve(u64::MAX), Answer::Impossible);
+    }
+
+    #[test]
+    fn a_budget_ends_what_would_take_too_long() {
+        // Eleven pigeons and ten holes: easy to see, hard to prove.
+        let mut sat = Sat::default();
+        let pigeons: Vec<Vec<Var>> = (0..11).map(|_| (0..10).map(|_| sat.variable()).collect()).collect();
+        pigeons.iter().for_each(|holes| sat.add(&holes.iter().map(|hole| hole.pos_lit()).collect::<Vec<_>>()));
+        for hole in 0..10 {
+            for (at, pigeon) in pigeons.iter().enumerate() {
+                pigeons[..at].iter().for_each(|other| sat.add(&[pigeon[hole].neg_lit(), other[hole].neg_lit()]));
+            }
+        }
+        assert_eq!(sat.solve(10), Answer::Unknown);
+    }
+}

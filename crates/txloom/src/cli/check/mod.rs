@@ -1,0 +1,204 @@
+//! `txloom check`: which isolation levels does a history satisfy?
+//!
+//! ```text
+//!   file ──load──→ history ──judge──→ HistoryReport ──→ text, JSON
+//!                     │          └──→ --svg: the first cycle as a picture
+//!                     └─ --save: our binary form
+//! ```
+//!
+//! With `--level` the answer is the exit code: 0 holds, 1 violated, 5 undecided. Without, everything is told that is known:
+//! the strongest levels that hold, and each anomaly with its shortest example.
+
+mod load;
+mod judge;
+
+use std::path::{Path, PathBuf};
+
+use txloom_core::history::formats::{FORMATS, binary};
+use txloom_core::level::formal::LEVELS;
+use txloom_core::suggest::hint;
+
+use super::args::Format;
+use super::failure::Failure;
+use super::settings::{is_stdin, parse_duration};
+use super::streams::Streams;
+use crate::exit::Exit;
+use crate::report::model::check::{CheckReport, HistoryReport, VerdictReport, ViolationReport};
+use crate::report::model::{Body, Report};
+use crate::report::{json, svg, text};
+use judge::Question;
+
+/// The flags of `check`.
+#[derive(Debug, Default, clap::Args)]
+pub struct CheckArgs {
+    /// Histories: Elle/Jepsen (EDN, JSON, JSON lines), Plume/PolySI, AWDIT, dbcop, or our own; directories stand for all
+    /// files in them; - is the standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Ask for this level, e.g. snapshot-isolation, strong-session-causal, strict-serializable; may be repeated
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Vec<String>,
+    /// Give up after this time, e.g. 500ms, 10s, 2m; the answer is then: undecided
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub limit: String,
+    /// Also print the smallest part of the history that still violates the level in the same way
+    #[arg(long, requires = "level")]
+    pub minimize: bool,
+    /// Draw the first cycle that is found into FILE
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the history to FILE in our own binary form, which is read much faster
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What the help ends with.
+pub const EXAMPLES: &str = "\
+Examples:
+  txloom check history.edn                              which levels hold, and what violates the others
+  txloom check history.edn --level snapshot-isolation   exit code 0: it holds, 1: violated, 5: undecided
+  txloom check long.jsonl --save long.txh               keep it in a form that is read in a second";
+
+/// Runs the command.
+pub fn run(args: &CheckArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    args.level.iter().try_for_each(|name| check_name(name))?;
+    let question = Question { levels: &args.level, limit: parse_duration(&args.limit)?, minimize: args.minimize };
+    let files = files(&args.files)?;
+    if let (Some(_), [_, _, ..]) = (&args.save, files.as_slice()) {
+        return Err(Failure::bad_input("--save takes one history; check the others without it"));
+    }
+    if let Some(path) = &args.out {
+        streams.redirect(path)?;
+    }
+    let (mut histories, mut failures) = (Vec::new(), Vec::new());
+    for file in &files {
+        let report = load::load(file, streams).and_then(|loaded| {
+            if let Some(path) = &args.save {
+                write_file(path, &binary::write(&loaded.read.history, loaded.read.format))?;
+            }
+            judge::judge(&loaded, &question)
+        });
+        match report {
+            Ok(report) => histories.push(report),
+            Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if let Some(path) = &args.svg {
+        draw(path, &histories, streams)?;
+    }
+    let exit = histories.iter().map(exit_of).fold(Exit::Clean, Exit::or);
+    print(CheckReport { histories }, args.format, streams)?;
+    match failures.as_slice() {
+        [] => Ok(exit),
+        failures => {
+            let all = Failure::all(failures);
+            Err(Failure { exit: all.exit.or(exit), ..all })
+        }
+    }
+}
+
+/// Whether there is such a level, in any format.
+fn check_name(name: &str) -> Result<(), Failure> {
+    if FORMATS.iter().any(|row| row.convention.requirement(name).is_some()) {
+        return Ok(());
+    }
+    let known = LEVELS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
+    let near = hint(&name.to_lowercase().replace(['-', '_'], " "), known);
+    let names: Vec<&str> = LEVELS.iter().map(|row| row.name).collect();
+    Err(Failure::bad_input(format!("`{name}` is not an isolation level{near} (known are: {})", names.join(", "))))
+}
+
+/// The files that were named; of a directory, all that are in it.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if is_stdin(path) || !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let before = files.len();
+        walk(path, &mut files)?;
+        files[before..].sort();
+        if files.len() == before {
+            return Err(Failure::bad_input(format!("there are no files in the directory {}", path.display())));
+        }
+    }
+    Ok(files)
+}
+
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let cannot_read = |error| Failure::bad_input(format!("cannot read {}: {error}", directory.display()));
+    for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
+        let entry = entry.map_err(cannot_read)?;
+        // Links are not followed: they may lead in circles.
+        let kind = entry.file_type().map_err(cannot_read)?;
+        match kind {
+            _ if kind.is_dir() => walk(&entry.path(), files)?,
+            _ if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// How one history ends the command.
+fn exit_of(history: &HistoryReport) -> Exit {
+    let of_answer = |verdict: &VerdictReport| match verdict {
+        VerdictReport::Holds => Exit::Clean,
+        VerdictReport::Violated { .. } => Exit::Found,
+        VerdictReport::Undecided { .. } => Exit::Undecided,
+    };
+    let answers = history.answers.iter().map(|answer| of_answer(&answer.verdict)).fold(Exit::Clean, Exit::or);
+    let open = |survey: &crate::report::model::check::SurveyReport| {
+        survey.standings.iter().any(|standing| standing.verdict == "undecided")
+    };
+    if history.survey.as_ref().is_some_and(open) { answers.or(Exit::Undecided) } else { answers }
+}
+
+/// Draws the first cycle; without one, the first violation.
+fn draw(path: &Path, histories: &[HistoryReport], streams: &mut Streams) -> Result<(), Failure> {
+    let violations: Vec<&ViolationReport> = histories.iter().flat_map(violations).collect();
+    let cycle = violations.iter().find(|violation| !violation.cycle.is_empty());
+    match cycle.or(violations.first()) {
+        Some(violation) => write_file(path, svg::print(violation).as_bytes()),
+        None => {
+            streams.complain(&format!(
+                "txloom: nothing to draw: no anomaly was found, so {} is not written",
+                path.display()
+            ));
+            Ok(())
+        }
+    }
+}
+
+fn violations(history: &HistoryReport) -> Vec<&ViolationReport> {
+    let asked = history.answers.iter().filter_map(|answer| match &answer.verdict {
+        VerdictReport::Violated { violation } => Some(&**violation),
+        _ => None,
+    });
+    asked.chain(history.survey.iter().flat_map(|survey| &survey.anomalies)).collect()
+}
+
+fn print(report: CheckReport, format: Format, streams: &mut Streams) -> Result<(), Failure> {
+    if report.histories.is_empty() {
+        return Ok(());
+    }
+    let report = Report::new(Body::Check(report));
+    let printed = match format {
+        Format::Text => text::print(&report, streams.text_options()),
+        Format::Json => json::print(&report),
+    };
+    streams.print(&printed)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes)
+        .map_err(|error| Failure::bad_input(format!("cannot write to {}: {error}", path.display())))
+}

@@ -1,0 +1,10 @@
+//! Our own binary form.
+
+#![no_main]
+
+mod histories;
+
+use libfuzzer_sys::fuzz_target;
+use txloom_core::history::formats::Format;
+
+fuzz_target!(|bytes: &[u8]| histories::fuzz(bytes, &[Format::Binary]));

@@ -1,0 +1,10 @@
+//! dbcop's text and JSON.
+
+#![no_main]
+
+mod histories;
+
+use libfuzzer_sys::fuzz_target;
+use txloom_core::history::formats::Format;
+
+fuzz_target!(|bytes: &[u8]| histories::fuzz(bytes, &[Format::DbcopText, Format::DbcopJson]));
