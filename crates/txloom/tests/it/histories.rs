@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use txloom_core::generate::random::Random;
 use txloom_core::history::anomaly::{self, Anomaly};
 use txloom_core::history::formats::FORMATS;
+use txloom_core::history::micro;
+use txloom_core::history::simulate::small::{Comparison, compare, random_small};
 use txloom_core::level::formal::{LEVELS, Order};
 
 use crate::support::{Finished, TestDir, limited, output, root};
@@ -338,6 +341,18 @@ fn histories_are_saved_drawn_and_made_smaller() {
         check(&["check", lost, lost, "--save", &path("x.txh")], 2, &["--save takes one history"]);
         check(&["check", lost, "--minimize"], 2, &["--level"]);
     });
+}
+
+/// How many small random histories both checkers judge, at every level.
+const COMPARED: u64 = 20_000;
+
+#[test]
+fn the_fast_checker_agrees_with_the_brute_force() {
+    for seed in 0..COMPARED {
+        let history = random_small(&mut Random::new(seed, &[1]), seed % 2 == 0);
+        let comparison = compare(&history).expect("values are unique");
+        assert_eq!(comparison, Comparison::default(), "seed {seed}\n{}", micro::print(&history));
+    }
 }
 
 /// Replaces, or compares, what stands between `<!-- NAME -->` and `<!-- end -->` in a document.

@@ -10,6 +10,8 @@ use crate::history::Scalar;
 const SITES: usize = 3;
 /// How far behind a stale read may be, in versions.
 const STALE_MAX: usize = 2;
+/// How many commits a site has not heard of before one arrives out of order: of a single one there is only one order.
+const NEWS_MIN: usize = 4;
 
 /// What an operation did.
 #[derive(Debug, Clone)]
@@ -249,7 +251,8 @@ impl Store {
         let site = &self.sites[at];
         let mut news = (site.all_before..self.commits.len()).filter(|commit| !site.sees(*commit));
         if self.rules.sites == Sites::InAnyOrder {
-            return random.pick(&news.collect::<Vec<_>>()).copied();
+            let news: Vec<usize> = news.collect();
+            return random.pick(&news).copied().filter(|_| news.len() >= NEWS_MIN);
         }
         let from = random.below(self.sites.len());
         let next = news.find(|commit| self.commits[*commit].site == from)?;
