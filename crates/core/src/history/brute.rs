@@ -206,22 +206,24 @@ impl Trial<'_> {
     /// Whether some total order of all transactions keeps the level's axiom.
     fn some_commit_order(&self, level: Level) -> bool {
         let base = self.wr().union(&self.order);
-        self.some_continuation(level, &base, &mut vec![INITIAL])
+        let before = base.union(&self.observed());
+        self.some_continuation(level, (&base, &before), &mut vec![INITIAL])
     }
 
     /// Whether the beginning of a commit order can be continued by those whose predecessors are all in it.
-    fn some_continuation(&self, level: Level, base: &Relation, order: &mut Vec<Node>) -> bool {
+    fn some_continuation(&self, level: Level, known: (&Relation, &Relation), order: &mut Vec<Node>) -> bool {
+        let (base, before) = known;
         if order.len() == self.facts.node_count() {
             return self.keeps_axiom(level, base, order);
         }
         let is_free = |node: Node, order: &[Node]| {
-            let is_missing = |before: Node| base.has(before, node) && !order.contains(&before);
-            !order.contains(&node) && !(0..base.count()).any(is_missing)
+            let is_missing = |other: Node| before.has(other, node) && !order.contains(&other);
+            !order.contains(&node) && !(0..before.count()).any(is_missing)
         };
-        (0..base.count()).any(|node| {
+        (0..before.count()).any(|node| {
             is_free(node, order) && {
                 order.push(node);
-                let is_found = self.some_continuation(level, base, order);
+                let is_found = self.some_continuation(level, known, order);
                 order.pop();
                 is_found
             }
@@ -233,25 +235,25 @@ impl Trial<'_> {
         for (at, node) in order.iter().enumerate() {
             order[at + 1..].iter().for_each(|later| co.add(*node, *later));
         }
-        self.chains_agree(&co) && {
-            let visible = self.visible(level, base, &co);
-            self.facts.reads.iter().all(|read| {
-                let t1 = self.facts.writer_of(read);
-                let others =
-                    self.facts.keys[read.key.0 as usize].writers().filter(|t2| *t2 != t1 && *t2 != read.reader);
-                others.filter(|t2| visible(*t2, read)).all(|t2| co.has(t2, t1))
-            })
-        }
+        let visible = self.visible(level, base, &co);
+        self.facts.reads.iter().all(|read| {
+            let t1 = self.facts.writer_of(read);
+            let others = self.facts.keys[read.key.0 as usize].writers().filter(|t2| *t2 != t1 && *t2 != read.reader);
+            others.filter(|t2| visible(*t2, read)).all(|t2| co.has(t2, t1))
+        })
     }
 
-    /// Versions whose order was observed were committed in that order.
-    fn chains_agree(&self, co: &Relation) -> bool {
-        self.facts.keys.iter().all(|key| {
+    /// Versions whose order was observed were committed in that order, and the others behind them.
+    fn observed(&self) -> Relation {
+        let mut observed = Relation::empty(self.facts.node_count());
+        for key in &self.facts.keys {
             let chain: Vec<Node> = key.chain.iter().copied().filter(|node| *node != NOBODY).collect();
-            let loose_last =
-                key.loose.iter().all(|loose| chain.iter().all(|node| node == loose || co.has(*node, *loose)));
-            loose_last && chain.windows(2).all(|pair| pair[0] == pair[1] || co.has(pair[0], pair[1]))
-        })
+            let neighbours = chain.windows(2).map(|pair| (pair[0], pair[1]));
+            let behind = key.loose.iter().flat_map(|loose| chain.iter().map(move |node| (*node, *loose)));
+            let pairs = neighbours.chain(behind).filter(|(earlier, later)| earlier != later);
+            pairs.for_each(|(earlier, later)| observed.add(earlier, later));
+        }
+        observed
     }
 
     /// Whether the level says that a transaction must be seen by a read.
