@@ -1,7 +1,7 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs; all of them if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories; all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -11,6 +11,7 @@
 //! * [`planted`]: a hunt finds every planted bug, for ten seeds
 //! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
 //!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
+//! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
 mod levels;
@@ -18,6 +19,7 @@ mod hunts;
 mod silence;
 mod planted;
 mod pairs;
+mod histories;
 
 use anyhow::{Context, Result};
 
@@ -28,7 +30,7 @@ const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
-const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs"];
+const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -76,7 +78,8 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "levels" => levels::run(),
         "silence" => silence::run(),
         "planted" => planted::run(),
-        _ => pairs::run(),
+        "pairs" => pairs::run(),
+        _ => histories::run(),
     }
 }
 

@@ -14,13 +14,21 @@ use crate::level::formal::{Level, Order, Requirement};
 
 /// Whether a history satisfies a level. Eight transactions are many.
 pub fn satisfies(history: &History, requirement: impl Into<Requirement>) -> Result<bool, DuplicateWrite> {
-    let requirement = requirement.into();
+    Ok(holds(history, &facts::collect(history)?, requirement.into()))
+}
+
+/// Every level with every order, and whether the history satisfies it. None of the answers is derived from another one.
+pub fn all(history: &History) -> Result<Vec<(Requirement, bool)>, DuplicateWrite> {
     let facts = facts::collect(history)?;
+    Ok(Requirement::all().map(|requirement| (requirement, holds(history, &facts, requirement))).collect())
+}
+
+fn holds(history: &History, facts: &Facts, requirement: Requirement) -> bool {
     if facts.forbidden(requirement.level).next().is_some() {
-        return Ok(false);
+        return false;
     }
-    let trial = Trial { order: given_order(history, &facts, requirement.order), facts: &facts };
-    Ok(match requirement.level {
+    let trial = Trial { order: given_order(history, facts, requirement.order), facts };
+    match requirement.level {
         Level::ReadUncommitted
         | Level::ReadCommitted
         | Level::CursorStability
@@ -32,7 +40,7 @@ pub fn satisfies(history: &History, requirement: impl Into<Requirement>) -> Resu
         | Level::Prefix
         | Level::SnapshotIsolation
         | Level::Serializable => trial.some_commit_order(requirement.level),
-    })
+    }
 }
 
 /// A relation between nodes, as a matrix of bits: one row per node that it leads from. At most 32 nodes.
@@ -125,19 +133,36 @@ impl Trial<'_> {
         wr
     }
 
-    /// Whether some order of every key's versions leaves the level's relation without a cycle.
+    /// Whether some order of every key's versions leaves the level's relation without a cycle. What one transaction
+    /// appended stands together, as every level forbids anybody in between: so it is writers that are put in order.
     fn some_version_order(&self, level: Level) -> bool {
         let orders = self.facts.keys.iter().map(|key| {
-            let loose = (key.chain.len()..key.chain.len() + key.loose.len()).map(|version| version as u32);
-            let chain = (0..key.chain.len()).map(|version| version as u32);
-            let whole = |tail: Vec<u32>| chain.clone().chain(tail).collect::<Vec<u32>>();
-            permutations(&loose.collect::<Vec<_>>()).into_iter().map(whole).collect::<Vec<_>>()
+            let chain = 0..key.chain.len() as u32;
+            let loose = key.chain.len() as u32..(key.chain.len() + key.loose.len()) as u32;
+            let mut writers = key.loose.clone();
+            writers.sort_unstable();
+            writers.dedup();
+            let whole = |writers: Vec<Node>| {
+                let of = |writer: Node| loose.clone().filter(move |version| key.writer(*version) == writer);
+                chain.clone().chain(writers.into_iter().flat_map(of)).collect::<Vec<u32>>()
+            };
+            permutations(&writers).into_iter().map(whole).collect::<Vec<_>>()
         });
-        let mut holds = false;
-        each_combination(&orders.collect::<Vec<_>>(), &mut Vec::new(), &mut |choice| {
-            holds = holds || self.holds(level, choice);
-        });
-        holds
+        self.some_combination(level, &orders.collect::<Vec<_>>(), &mut Vec::new())
+    }
+
+    /// Whether the orders taken for the first keys can be continued. Further keys only add to the relation: a cycle stays.
+    fn some_combination(&self, level: Level, orders: &[Vec<Vec<u32>>], taken: &mut Vec<Vec<u32>>) -> bool {
+        if !self.holds(level, taken) {
+            return false;
+        }
+        let Some(choice) = orders.get(taken.len()) else { return true };
+        choice.iter().any(|order| {
+            taken.push(order.clone());
+            let is_found = self.some_combination(level, orders, taken);
+            taken.pop();
+            is_found
+        })
     }
 
     /// Whether a level's relation has no cycle under one choice of version orders.
@@ -180,39 +205,55 @@ impl Trial<'_> {
 
     /// Whether some total order of all transactions keeps the level's axiom.
     fn some_commit_order(&self, level: Level) -> bool {
-        let nodes: Vec<Node> = (1..self.facts.node_count() as Node).collect();
-        permutations(&nodes).into_iter().any(|tail| {
-            let order: Vec<Node> = std::iter::once(INITIAL).chain(tail).collect();
-            self.keeps_axiom(level, &order)
+        let base = self.wr().union(&self.order);
+        let before = base.union(&self.observed());
+        self.some_continuation(level, (&base, &before), &mut vec![INITIAL])
+    }
+
+    /// Whether the beginning of a commit order can be continued by those whose predecessors are all in it.
+    fn some_continuation(&self, level: Level, known: (&Relation, &Relation), order: &mut Vec<Node>) -> bool {
+        let (base, before) = known;
+        if order.len() == self.facts.node_count() {
+            return self.keeps_axiom(level, base, order);
+        }
+        let is_free = |node: Node, order: &[Node]| {
+            let is_missing = |other: Node| before.has(other, node) && !order.contains(&other);
+            !order.contains(&node) && !(0..before.count()).any(is_missing)
+        };
+        (0..before.count()).any(|node| {
+            is_free(node, order) && {
+                order.push(node);
+                let is_found = self.some_continuation(level, known, order);
+                order.pop();
+                is_found
+            }
         })
     }
 
-    fn keeps_axiom(&self, level: Level, order: &[Node]) -> bool {
+    fn keeps_axiom(&self, level: Level, base: &Relation, order: &[Node]) -> bool {
         let mut co = Relation::empty(order.len());
         for (at, node) in order.iter().enumerate() {
             order[at + 1..].iter().for_each(|later| co.add(*node, *later));
         }
-        let base = self.wr().union(&self.order);
-        let in_order = base.0.iter().zip(&co.0).all(|(base, co)| base & !co == 0);
-        in_order && self.chains_agree(&co) && {
-            let visible = self.visible(level, &base, &co);
-            self.facts.reads.iter().all(|read| {
-                let t1 = self.facts.writer_of(read);
-                let others =
-                    self.facts.keys[read.key.0 as usize].writers().filter(|t2| *t2 != t1 && *t2 != read.reader);
-                others.filter(|t2| visible(*t2, read)).all(|t2| co.has(t2, t1))
-            })
-        }
+        let visible = self.visible(level, base, &co);
+        self.facts.reads.iter().all(|read| {
+            let t1 = self.facts.writer_of(read);
+            let others = self.facts.keys[read.key.0 as usize].writers().filter(|t2| *t2 != t1 && *t2 != read.reader);
+            others.filter(|t2| visible(*t2, read)).all(|t2| co.has(t2, t1))
+        })
     }
 
-    /// Versions whose order was observed were committed in that order.
-    fn chains_agree(&self, co: &Relation) -> bool {
-        self.facts.keys.iter().all(|key| {
+    /// Versions whose order was observed were committed in that order, and the others behind them.
+    fn observed(&self) -> Relation {
+        let mut observed = Relation::empty(self.facts.node_count());
+        for key in &self.facts.keys {
             let chain: Vec<Node> = key.chain.iter().copied().filter(|node| *node != NOBODY).collect();
-            let loose_last =
-                key.loose.iter().all(|loose| chain.iter().all(|node| node == loose || co.has(*node, *loose)));
-            loose_last && chain.windows(2).all(|pair| pair[0] == pair[1] || co.has(pair[0], pair[1]))
-        })
+            let neighbours = chain.windows(2).map(|pair| (pair[0], pair[1]));
+            let behind = key.loose.iter().flat_map(|loose| chain.iter().map(move |node| (*node, *loose)));
+            let pairs = neighbours.chain(behind).filter(|(earlier, later)| earlier != later);
+            pairs.for_each(|(earlier, later)| observed.add(earlier, later));
+        }
+        observed
     }
 
     /// Whether the level says that a transaction must be seen by a read.
@@ -267,16 +308,6 @@ fn permutations<T: Copy>(items: &[T]) -> Vec<Vec<T>> {
         longer
     };
     shorter.iter().flat_map(|order| (0..=order.len()).map(move |at| insert(order, at))).collect()
-}
-
-/// Calls `with` for every way to take one of each.
-fn each_combination(choices: &[Vec<Vec<u32>>], taken: &mut Vec<Vec<u32>>, with: &mut dyn FnMut(&[Vec<u32>])) {
-    let Some(choice) = choices.get(taken.len()) else { return with(taken) };
-    for item in choice {
-        taken.push(item.clone());
-        each_combination(choices, taken, with);
-        taken.pop();
-    }
 }
 
 #[cfg(test)]

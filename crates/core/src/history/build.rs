@@ -1,7 +1,18 @@
 //! Making a history, transaction by transaction: parsers, simulators and our own traces do it this way.
+//!
+//! The spine of a key is made of what *committed* transactions read. Who is rolled back has seen its own appends, and these
+//! are in nobody else's list:
+//!
+//! ```text
+//!   T1   append x 1   read x [1]   rolled back
+//!   T2   append x 2   read x [2]   committed        no contradiction: the spine is 2
+//! ```
+//!
+//! Of a transaction of unknown fate this is known only at the end, when everybody who may have seen it has been heard.
 
 use std::collections::HashMap;
 
+use super::facts;
 use super::{History, KeyId, ListRead, Op, Scalar, Status, Transaction, TxnId};
 
 /// Puts a history together.
@@ -70,11 +81,12 @@ impl Builder {
 
     /// Adds a read of a list.
     pub fn push_list(&mut self, key: KeyId, elements: &[Scalar]) {
+        let is_committed = self.history.transactions.last().is_some_and(|last| last.status == Status::Committed);
         let spine = &mut self.history.spines[key.0 as usize];
         let common = spine.iter().zip(elements).take_while(|(a, b)| a == b).count();
         let read = if common == elements.len() {
             ListRead::Prefix(common as u32)
-        } else if common == spine.len() {
+        } else if common == spine.len() && is_committed {
             spine.extend_from_slice(&elements[common..]);
             ListRead::Prefix(elements.len() as u32)
         } else {
@@ -85,8 +97,51 @@ impl Builder {
     }
 
     /// The history.
-    pub fn finish(self) -> History {
+    pub fn finish(mut self) -> History {
+        if !self.history.others.is_empty() {
+            self.extend_spines();
+            self.share_spines();
+        }
         self.history
+    }
+
+    /// Whoever of unknown fate was seen has committed, so what it read counts.
+    fn extend_spines(&mut self) {
+        let history = &self.history;
+        let is_other = |op: &Op| matches!(op, Op::ReadList(_, ListRead::Other(_)));
+        let is_open = |(id, transaction): (TxnId, &Transaction)| {
+            transaction.status == Status::Unknown && history.ops(id).iter().any(is_other)
+        };
+        if !history.transactions().any(is_open) {
+            return;
+        }
+        for id in facts::seen_unknown(history) {
+            for at in self.history.transaction(id).op_range() {
+                let Op::ReadList(key, ListRead::Other(other)) = self.history.ops[at] else { continue };
+                let (spine, list) = (&mut self.history.spines[key.0 as usize], &self.history.others[other as usize]);
+                if list.starts_with(spine) {
+                    spine.extend_from_slice(&list[spine.len()..]);
+                }
+            }
+        }
+    }
+
+    /// Lists that turned out to be beginnings of their spines are not kept.
+    fn share_spines(&mut self) {
+        let History { ops, spines, others, .. } = &mut self.history;
+        let mut kept = Vec::new();
+        for op in ops {
+            let Op::ReadList(key, ListRead::Other(at)) = op else { continue };
+            let list = std::mem::take(&mut others[*at as usize]);
+            let read = if spines[key.0 as usize].starts_with(&list) {
+                ListRead::Prefix(list.len() as u32)
+            } else {
+                kept.push(list);
+                ListRead::Other(kept.len() as u32 - 1)
+            };
+            *op = Op::ReadList(*key, read);
+        }
+        *others = kept;
     }
 }
 
@@ -113,5 +168,22 @@ mod tests {
             .collect();
         assert_eq!(reads, [vec![1, 2], vec![], vec![1, 2, 3], vec![1], vec![1, 3]]);
         assert_eq!((history.spine(x).len(), history.others.len()), (3, 1));
+    }
+
+    /// The spine of x after all.
+    fn check_spine(text: &str, spine: &[i64], others: usize) {
+        let history = crate::history::micro::micro(text).unwrap();
+        let found: Vec<i64> = history.spine(KeyId(0)).iter().map(|scalar| scalar.0).collect();
+        assert_eq!((found.as_slice(), history.others.len()), (spine, others), "{text}");
+    }
+
+    #[test]
+    fn what_rolled_back_transactions_read_is_no_version_order() {
+        check_spine("ax1 rx1 ! / ax2 rx2", &[2], 1);
+        check_spine("ax1 rx1 ? / ax2 rx2", &[2], 1);
+        check_spine("ax1 rx1 ! / ax1 rx12 / ax2", &[1, 2], 0);
+        check_spine("ax1 ay1 rx1 ? / ax2 / ry1", &[1], 0);
+        check_spine("ax1 ay1 rx1 ? / ax2 / ry1 rx12", &[1, 2], 0);
+        check_spine("rx1 ay1 ? / ax1 az1 ? / ry1", &[1], 0);
     }
 }

@@ -32,6 +32,7 @@ pub mod anomaly;
 pub mod explain;
 pub mod survey;
 pub mod minimize;
+pub mod simulate;
 
 use std::ops::Range;
 

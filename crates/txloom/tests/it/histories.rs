@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use txloom_core::generate::random::Random;
 use txloom_core::history::anomaly::{self, Anomaly};
 use txloom_core::history::formats::FORMATS;
+use txloom_core::history::micro;
+use txloom_core::history::simulate::small::{Comparison, compare, random_small};
 use txloom_core::level::formal::{LEVELS, Order};
 
 use crate::support::{Finished, TestDir, limited, output, root};
@@ -337,6 +340,24 @@ fn histories_are_saved_drawn_and_made_smaller() {
         assert!(svg.starts_with("<?xml") && svg.ends_with("</svg>\n"), "{svg}");
         check(&["check", lost, lost, "--save", &path("x.txh")], 2, &["--save takes one history"]);
         check(&["check", lost, "--minimize"], 2, &["--level"]);
+    });
+}
+
+/// How many small random histories both checkers judge, at every level.
+const COMPARED: u64 = 20_000;
+
+#[test]
+fn the_fast_checker_agrees_with_the_brute_force() {
+    let compare_all = |seeds: std::ops::Range<u64>| {
+        for seed in seeds {
+            let history = random_small(&mut Random::new(seed, &[1]), seed % 2 == 0);
+            let comparison = compare(&history).expect("values are unique");
+            assert_eq!(comparison, Comparison::default(), "seed {seed}\n{}", micro::print(&history));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| compare_all(0..COMPARED / 2));
+        compare_all(COMPARED / 2..COMPARED);
     });
 }
 

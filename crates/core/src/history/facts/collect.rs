@@ -38,6 +38,14 @@ pub fn collect(history: &History) -> Result<Facts, DuplicateWrite> {
     Ok(collector.facts)
 }
 
+/// The transactions of unknown fate that committed, as somebody saw them; none if the history is none.
+pub(crate) fn seen_unknown(history: &History) -> Vec<TxnId> {
+    let Ok(writes) = writes(history) else { return Vec::new() };
+    let nodes = nodes(history, &writes);
+    let unknown = history.transactions().filter(|(_, transaction)| transaction.status == Status::Unknown);
+    unknown.map(|(id, _)| id).filter(|id| nodes[id.0 as usize] != NOBODY).collect()
+}
+
 /// A write: whose, and whether it is the transaction's last one of that key.
 #[derive(Debug, Clone, Copy)]
 struct Write {

@@ -19,6 +19,7 @@ mod collect;
 use super::{KeyId, Scalar, TxnId};
 use crate::level::formal::Level;
 
+pub(crate) use collect::seen_unknown;
 pub use collect::{DuplicateWrite, collect};
 
 /// A committed transaction; 0 is the initial one.
