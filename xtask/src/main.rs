@@ -16,9 +16,13 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("soak") => soak::run(&arguments[1..]),
-        Some("bench") => bench::run(),
+        Some("bench") => bench::run(&arguments[1..]),
+        // One measurement of the benchmark, in a process of its own.
+        Some("check-history") => bench::histories::check_one(&arguments[1..]),
         Some("record") => record::run(&arguments[1..]),
-        _ => Err(anyhow::anyhow!("usage: xtask soak [ROUNDS] [SECTION…] | bench | record TARGET…")),
+        _ => Err(anyhow::anyhow!(
+            "usage: xtask soak [ROUNDS] [SECTION…] | bench [TRANSACTIONS] [SECTION…] | record TARGET…"
+        )),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

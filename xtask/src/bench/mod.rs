@@ -1,23 +1,49 @@
 //! Ratios, measured in one run; ends with a dated table in `docs/measurements/`.
 //!
+//! ```text
+//!   xtask bench [TRANSACTIONS] [SECTION…]     steps, hunt, histories; all of them if none is named
+//! ```
+//!
 //! * [`steps`]: what a wait costs, how many small cases a second
 //! * [`hunt`]: how many generated cases a second
+//! * [`histories`]: the history checker; generated histories have at most so many transactions
 
 mod steps;
 mod hunt;
+pub(crate) mod histories;
 
 use anyhow::{Context, Result};
 
 use crate::date;
 
-/// Measures everything and writes the table. True if every bar is met.
-pub(crate) fn run() -> Result<bool> {
+const SECTIONS: &[&str] = &["steps", "hunt", "histories"];
+const TRANSACTIONS_MAX: usize = 1_000_000;
+
+/// Measures what is wanted; only a whole run writes the table. True if every bar is met.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    let (mut transactions_max, mut wanted) = (TRANSACTIONS_MAX, Vec::new());
+    for argument in arguments {
+        match argument.parse() {
+            Ok(number) => transactions_max = number,
+            Err(_) if SECTIONS.contains(&argument.as_str()) => wanted.push(argument.as_str()),
+            Err(_) => anyhow::bail!("`{argument}` is neither a number nor one of {}", SECTIONS.join(", ")),
+        }
+    }
     let mut table = format!("# Benchmark, {}\n\n", date::today());
-    let steps = steps::run(&mut table)?;
-    let hunts = hunt::run(&mut table)?;
-    let path = format!("docs/measurements/bench-{}.md", date::today());
-    std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
-    std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
-    println!("{table}\nwritten to {path}");
-    Ok(steps && hunts)
+    let mut met = true;
+    for name in SECTIONS.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
+        met &= match *name {
+            "steps" => steps::run(&mut table)?,
+            "hunt" => hunt::run(&mut table)?,
+            _ => histories::run(&mut table, transactions_max)?,
+        };
+    }
+    if arguments.is_empty() {
+        let path = format!("docs/measurements/bench-{}.md", date::today());
+        std::fs::create_dir_all("docs/measurements").context("creating docs/measurements")?;
+        std::fs::write(&path, &table).with_context(|| format!("writing {path}"))?;
+        println!("written to {path}");
+    }
+    println!("{table}");
+    Ok(met)
 }

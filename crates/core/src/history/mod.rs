@@ -23,6 +23,7 @@
 //! (`nil`); the initial list is empty. *Session*: a sequence of transactions of one client (Jepsen's process).
 
 pub mod build;
+pub mod from_trace;
 pub mod micro;
 pub mod formats;
 pub mod facts;

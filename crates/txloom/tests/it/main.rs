@@ -12,6 +12,7 @@
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
 //! * `histories`: histories with known verdicts, our own and other tools'
+//! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `formats`: other tools' cases and transcripts, read and written
@@ -37,6 +38,7 @@ mod known;
 mod executor;
 mod commands;
 mod histories;
+mod traces;
 mod reduce;
 mod hunt;
 mod formats;

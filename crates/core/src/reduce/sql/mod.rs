@@ -30,7 +30,7 @@ pub(super) mod constants;
 pub(super) mod expressions;
 pub(super) mod names;
 mod literals;
-mod parse;
+pub(super) mod parse;
 pub(super) mod retype;
 pub(super) mod rewrite;
 mod schema;

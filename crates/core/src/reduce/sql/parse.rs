@@ -14,7 +14,7 @@ const OPERATORS_MAX: usize = 200;
 const DIALECTS: &[&dyn Dialect] = &[&GenericDialect {}, &MySqlDialect {}, &PostgreSqlDialect {}, &SQLiteDialect {}];
 
 /// Reads one statement in the first dialect that understands it and prints it back so that it means the same to itself.
-pub(super) fn parse(text: &str) -> Option<Statement> {
+pub(crate) fn parse(text: &str) -> Option<Statement> {
     let operator = |token: &sql::Token<'_>| {
         "+-*/%|&^=<>!~".contains(token.text) || ["AND", "OR", "XOR", "NOT"].iter().any(|word| token.is_word(word))
     };
