@@ -43,6 +43,9 @@ fn holds(history: &History, facts: &Facts, requirement: Requirement) -> bool {
     }
 }
 
+/// Whether a transaction must be seen by a read.
+type Visible<'s> = Box<dyn Fn(Node, &facts::Read) -> bool + 's>;
+
 /// A relation between nodes, as a matrix of bits: one row per node that it leads from. At most 32 nodes.
 #[derive(Clone, PartialEq)]
 struct Relation(Vec<u32>);
@@ -257,12 +260,7 @@ impl Trial<'_> {
     }
 
     /// Whether the level says that a transaction must be seen by a read.
-    fn visible<'s>(
-        &'s self,
-        level: Level,
-        base: &'s Relation,
-        co: &'s Relation,
-    ) -> Box<dyn Fn(Node, &facts::Read) -> bool + 's> {
+    fn visible<'s>(&'s self, level: Level, base: &'s Relation, co: &'s Relation) -> Visible<'s> {
         let by = |relation: Relation| Box::new(move |t2, read: &facts::Read| relation.has(t2, read.reader));
         let prefix = || base.union(&co.then(base));
         match level {

@@ -1,8 +1,8 @@
 //! Monotonic atomic view, read atomic, causal: is there an order in which transactions can have committed?
 //!
 //! These levels say which transactions a transaction must have seen. If T reads `x` from V, and must have seen U, which
-//! writes `x`, too, then U committed before V: otherwise T would have seen U's `x`. Such *implied* edges, together with what
-//! was read from whom, have no cycle iff there is a commit order (Biswas and Enea, OOPSLA 2019). No order needs to be
+//! writes `x`, too, then U committed before V: otherwise T would have seen U's `x`. Such *implied* edges, together with
+//! what was read from whom, have no cycle iff there is a commit order (Biswas and Enea, OOPSLA 2019). No order needs to be
 //! guessed, so this is fast:
 //!
 //! | level | T must have seen | edges are found in |

@@ -26,8 +26,9 @@ pub struct DuplicateWrite {
 pub fn collect(history: &History) -> Result<Facts, DuplicateWrite> {
     let writes = writes(history)?;
     let nodes = nodes(history, &writes);
-    let mut facts = Facts::default();
-    facts.committed = history.transactions().map(|(id, _)| id).filter(|id| nodes[id.0 as usize] != NOBODY).collect();
+    let ids = history.transactions().map(|(id, _)| id);
+    let committed = ids.filter(|id| nodes[id.0 as usize] != NOBODY).collect();
+    let facts = Facts { committed, ..Facts::default() };
     let mut collector =
         Collector { history, writes: &writes, nodes: &nodes, facts, versions: HashMap::default(), spoilt: Vec::new() };
     collector.chains();
@@ -151,6 +152,9 @@ fn seen(history: &History, id: TxnId) -> impl Iterator<Item = (KeyId, Scalar)> +
 /// How many oddities of one kind are kept: a history in which everything is wrong need not say so a million times.
 const KEPT_MAX: usize = 100;
 
+/// From which length on, in which way, because of which value, of whom.
+type Spoilt = (usize, OddityKind, Scalar, Option<TxnId>);
+
 struct Collector<'a> {
     history: &'a History,
     writes: &'a Writes,
@@ -159,7 +163,7 @@ struct Collector<'a> {
     /// The version that each value of a committed or observed write stands for.
     versions: HashMap<(u32, i64), Version, BuildHasherDefault<Mixer>>,
     /// By key: from which length on a list that was read is wrong in itself.
-    spoilt: Vec<Vec<(usize, OddityKind, Scalar, Option<TxnId>)>>,
+    spoilt: Vec<Vec<Spoilt>>,
 }
 
 impl Collector<'_> {

@@ -9,8 +9,8 @@
 //!   register y:  chain  initial              loose  3  4  9  (a read tells a version, but not what it overwrote)
 //! ```
 //!
-//! What cannot be part of any such picture is an [`Oddity`]: a read of what was rolled back, of what nobody wrote, two lists
-//! of which neither is the beginning of the other, and so on. Which levels forbid which oddity is a table.
+//! What cannot be part of any such picture is an [`Oddity`]: a read of what was rolled back, of what nobody wrote, two
+//! lists of which neither is the beginning of the other, and so on. Which levels forbid which oddity is a table.
 //!
 //! A transaction of unknown fate counts as committed if somebody who committed saw one of its writes.
 

@@ -1,7 +1,7 @@
 //! Our own traces as histories.
 //!
-//! A trace holds statements and rows; a history holds versions. One becomes the other where rows *are* registers: in a table
-//! of a key and a value, when no row is given a value twice, a value tells which write made it.
+//! A trace holds statements and rows; a history holds versions. One becomes the other where rows *are* registers: in a
+//! table of a key and a value, when no row is given a value twice, a value tells which write made it.
 //!
 //! ```text
 //!   /*init*/ INSERT INTO t VALUES (1, 10)      t/1 is initial
