@@ -35,8 +35,23 @@ impl Measured {
     }
 }
 
-/// Checks a file in a process of its own.
+/// How often a check is measured. The work is always the same, so the fastest is the one that was disturbed least.
+const REPETITIONS: usize = 3;
+
+/// Checks a file, and takes the fastest of several times.
 pub(super) fn measure(path: &Path, level: &str) -> Result<Measured> {
+    let mut best = measure_once(path, level)?;
+    for _ in 1..REPETITIONS {
+        let next = measure_once(path, level)?;
+        if next.total() < best.total() {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+/// Checks a file in a process of its own.
+fn measure_once(path: &Path, level: &str) -> Result<Measured> {
     let program = std::env::current_exe().context("looking for this program")?;
     let output = Command::new(program).arg("check-history").arg(path).arg(level).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
