@@ -1,7 +1,7 @@
 //! Our own traces as histories.
 //!
-//! A trace holds statements and rows; a history holds versions. One becomes the other where rows *are* registers: in a table
-//! of a key and a value, when no row is given a value twice, a value tells which write made it.
+//! A trace holds statements and rows; a history holds versions. One becomes the other where rows *are* registers: in a
+//! table of a key and a value, when no row is given a value twice, a value tells which write made it.
 //!
 //! ```text
 //!   /*init*/ INSERT INTO t VALUES (1, 10)      t/1 is initial
@@ -21,7 +21,8 @@
 //! # Limits
 //!
 //! Whatever is not plainly a read or a write of named rows (or a read of all of them) is refused, and the refusal names the
-//! step: a history that leaves something out would answer another question.
+//! step: a history that leaves something out would answer another question. The final state is nobody's read, and is left
+//! out: a dirty write that only shows there (G0) does not show in the history.
 
 mod statement;
 
