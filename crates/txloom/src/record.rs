@@ -81,10 +81,10 @@ impl Recording {
         let target = engine.info().target.clone();
         let dialect = engine.info().dialect;
         let setup = self.setup();
-        for (sql, outcome) in setup.iter().zip(engine.reset(&setup)?) {
+        for outcome in engine.reset(&setup)? {
             if let Some(error) = outcome.error {
-                let what = format!("the table of registers could not be set up: {sql}: {error}");
-                return Err(EngineError::new(&target, EngineErrorKind::Unsupported(what)));
+                let what = format!("the table of registers could not be set up: {error}");
+                return Err(EngineError::new(&target, EngineErrorKind::Protocol(what)));
             }
         }
         let sessions = (0..self.sessions).map(|number| self.open(engine, number));
@@ -93,10 +93,10 @@ impl Recording {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup = vec!["CREATE TABLE txloom_registers (k INT PRIMARY KEY, v BIGINT)".to_string()];
+        let mut setup = vec!["CREATE TABLE registers (k INT PRIMARY KEY, v BIGINT)".to_string()];
         let keys: Vec<String> = (0..self.keys).map(|key| format!("({key}, 0)")).collect();
         let rows = keys.chunks(ROWS_PER_INSERT).map(|rows| rows.join(", "));
-        setup.extend(rows.map(|rows| format!("INSERT INTO txloom_registers VALUES {rows}")));
+        setup.extend(rows.map(|rows| format!("INSERT INTO registers VALUES {rows}")));
         setup
     }
 
@@ -230,9 +230,9 @@ impl Client<'_> {
         if is_write {
             let value = self.new_value();
             ops.push(Access::Write(key, value));
-            return self.execute(&format!("UPDATE txloom_registers SET v = {value} WHERE k = {key}"));
+            return self.execute(&format!("UPDATE registers SET v = {value} WHERE k = {key}"));
         }
-        let outcome = self.execute(&format!("SELECT v FROM txloom_registers WHERE k = {key}"))?;
+        let outcome = self.execute(&format!("SELECT v FROM registers WHERE k = {key}"))?;
         ops.push(match &outcome.error {
             Some(_) => Access::Unread(key),
             None => Access::Read(key, self.value(&outcome)),

@@ -21,7 +21,8 @@
 //! # Limits
 //!
 //! Whatever is not plainly a read or a write of named rows (or a read of all of them) is refused, and the refusal names the
-//! step: a history that leaves something out would answer another question.
+//! step: a history that leaves something out would answer another question. The final state is nobody's read, and is left
+//! out: a dirty write that only shows there (G0) does not show in the history.
 
 mod statement;
 
