@@ -43,6 +43,7 @@ pub mod script;
 pub mod schedule;
 pub mod trace;
 pub mod history;
+pub mod graph;
 pub mod sat;
 pub mod anomaly;
 pub mod level;

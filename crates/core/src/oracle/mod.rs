@@ -14,6 +14,7 @@ pub mod diff;
 pub mod serial;
 pub mod invariant;
 pub mod crash;
+pub mod graph;
 #[cfg(test)]
 pub(crate) mod toy;
 
