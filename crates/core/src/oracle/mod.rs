@@ -10,6 +10,7 @@
 //!
 //! [`NAMES`] and [`by_name`] are the registry: one oracle is one module and one line of each.
 
+mod observe;
 pub mod diff;
 pub mod serial;
 pub mod invariant;

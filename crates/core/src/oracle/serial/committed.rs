@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::case::{Case, Item, Line, SessionName};
 use crate::engine::SessionId;
-use crate::oracle::serial::observe::{Observations, Place};
+use crate::oracle::observe::{Observations, Place};
 use crate::outcome::{ErrorClass, TxStatus};
 use crate::sql;
 use crate::trace::transactions::{Fate, Start, Transaction, transactions};

@@ -16,7 +16,7 @@
 //! 1. The case is run by its schedule, and its transactions are derived from the trace.
 //! 2. A case is built of what committed (`committed`): rolled-back transactions have no place in a serial order.
 //!    Calls stay calls: in another order they may take another branch.
-//! 3. Orders are tried, likely ones first (`orders`), each compared with the run (`observe`). One that agrees is the
+//! 3. Orders are tried, likely ones first (`orders`), each compared with the run ([`super::observe`]). One that agrees is the
 //!    witness; if none does, each is refuted by the first observation that differs (`explain`).
 //!
 //! # Limits
@@ -31,7 +31,6 @@
 
 mod committed;
 mod explain;
-mod observe;
 mod orders;
 mod promise;
 #[cfg(test)]
@@ -39,11 +38,11 @@ mod tests;
 
 use crate::case::{Case, SessionName};
 use crate::finding::Finding;
+use crate::oracle::observe::{Difference, Observations};
 use crate::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, scheduled, schedules, together, unobserved};
 use crate::schedule::{Policy, Schedule};
 use crate::trace::Trace;
 use committed::Committed;
-use observe::{Difference, Observations};
 
 /// The oracle's name.
 pub const NAME: &str = "serial";

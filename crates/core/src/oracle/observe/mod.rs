@@ -1,8 +1,10 @@
-//! What a run observed, and the first thing in which another run differs.
+//! What a run observed, and the first thing in which another run differs that ought to have observed the same.
 //!
 //! Compared are the answers to the steps (rows as values, counts, classes of errors) and the final state. Rows have no
-//! order unless the query asks for one. Waiting, notices and texts of errors are not compared: a serial run has nobody
-//! to wait for.
+//! order unless the query asks for one. Waiting, notices and texts of errors are not compared: the other run, one
+//! transaction or one statement at a time, has nobody to wait for.
+
+pub(in crate::oracle) mod words;
 
 use std::collections::BTreeMap;
 
@@ -13,70 +15,70 @@ use crate::outcome::{ErrorClass, Outcome};
 use crate::sql;
 use crate::trace::{StepId, Trace};
 
-/// Where a step stands in the committed case.
+/// Where a step stands, in both runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) session: SessionName,
-    pub(super) item: usize,
-    pub(super) position: usize,
+pub(in crate::oracle) struct Place {
+    pub(in crate::oracle) session: SessionName,
+    pub(in crate::oracle) item: usize,
+    pub(in crate::oracle) position: usize,
 }
 
 /// The answer to a step, as values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
-    pub(super) error: Option<ErrorClass>,
+pub(in crate::oracle) struct Answer {
+    pub(in crate::oracle) error: Option<ErrorClass>,
     /// Per statement: its rows (if it returns any) and how many it changed.
-    pub(super) results: Vec<(Option<Rows>, Option<u64>)>,
+    pub(in crate::oracle) results: Vec<(Option<Rows>, Option<u64>)>,
 }
 
 /// A step with its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(in crate::oracle) struct Seen {
     place: Place,
     /// The position of the step among its session's, from 1, as the run had it.
-    pub(super) number: usize,
-    pub(super) sql: String,
-    pub(super) answer: Answer,
+    pub(in crate::oracle) number: usize,
+    pub(in crate::oracle) sql: String,
+    pub(in crate::oracle) answer: Answer,
 }
 
 impl Seen {
-    pub(super) fn session(&self) -> &SessionName {
+    pub(in crate::oracle) fn session(&self) -> &SessionName {
         &self.place.session
     }
 }
 
 /// What a run observed.
-pub(super) struct Observations {
+pub(in crate::oracle) struct Observations {
     steps: Vec<Seen>,
     state: BTreeMap<String, Rows>,
 }
 
-/// The first thing in which a serial order differs from the run.
-pub(super) enum Difference {
+/// The first thing in which another run differs from this one.
+pub(in crate::oracle) enum Difference {
     /// A step would have been answered otherwise.
     Answer {
         /// What the run saw.
         did: Seen,
-        /// What the serial order gives.
+        /// What the other run saw.
         would: Answer,
     },
-    /// The run had a step that the serial order does not have.
+    /// This run had a step that the other does not have.
     Missing(Seen),
-    /// The serial order has a step that the run did not have.
+    /// The other run has a step that this one did not have.
     Extra(Seen),
     /// A table holds something else at the end.
     State {
         table: String,
-        /// Rows that only the run left.
+        /// Rows that only this run left.
         did: Rows,
-        /// Rows that only the serial order leaves.
+        /// Rows that only the other run leaves.
         would: Rows,
     },
 }
 
 impl Observations {
     /// The observations of those steps that have a place.
-    pub(super) fn of(trace: &Trace, place: impl Fn(StepId) -> Option<Place>) -> Observations {
+    pub(in crate::oracle) fn of(trace: &Trace, place: impl Fn(StepId) -> Option<Place>) -> Observations {
         let dialect = trace.engine.dialect;
         let seen = |(id, step): (usize, &crate::trace::StepRun)| {
             let answer = Answer::of(&step.sql, step.outcome.as_ref()?, dialect);
@@ -94,7 +96,7 @@ impl Observations {
     }
 
     /// The observations of a serial run of the committed case: every step has its place.
-    pub(super) fn of_serial(trace: &Trace) -> Observations {
+    pub(in crate::oracle) fn of_serial(trace: &Trace) -> Observations {
         let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let place = |step: &crate::trace::StepRun| {
             let count = counts.entry((step.session.0, step.item)).or_default();
@@ -106,8 +108,8 @@ impl Observations {
     }
 
     /// The first difference, in the order of this run's steps; the state comes last.
-    pub(super) fn difference(&self, serial: &Observations) -> Option<Difference> {
-        let by_place: BTreeMap<&Place, &Seen> = serial.steps.iter().map(|seen| (&seen.place, seen)).collect();
+    pub(in crate::oracle) fn difference(&self, other: &Observations) -> Option<Difference> {
+        let by_place: BTreeMap<&Place, &Seen> = other.steps.iter().map(|seen| (&seen.place, seen)).collect();
         for did in &self.steps {
             match by_place.get(&did.place) {
                 None => return Some(Difference::Missing(did.clone())),
@@ -118,18 +120,18 @@ impl Observations {
             }
         }
         let mine: Vec<&Place> = self.steps.iter().map(|seen| &seen.place).collect();
-        if let Some(extra) = serial.steps.iter().find(|seen| !mine.contains(&&seen.place)) {
+        if let Some(extra) = other.steps.iter().find(|seen| !mine.contains(&&seen.place)) {
             return Some(Difference::Extra(extra.clone()));
         }
-        self.state_difference(serial)
+        self.state_difference(other)
     }
 
-    fn state_difference(&self, serial: &Observations) -> Option<Difference> {
-        let tables = self.state.keys().chain(serial.state.keys());
+    fn state_difference(&self, other: &Observations) -> Option<Difference> {
+        let tables = self.state.keys().chain(other.state.keys());
         let none = Rows::new();
-        let differs = |table: &&String| self.state.get(*table) != serial.state.get(*table);
+        let differs = |table: &&String| self.state.get(*table) != other.state.get(*table);
         let table = tables.into_iter().find(differs)?;
-        let (did, would) = (self.state.get(table).unwrap_or(&none), serial.state.get(table).unwrap_or(&none));
+        let (did, would) = (self.state.get(table).unwrap_or(&none), other.state.get(table).unwrap_or(&none));
         Some(Difference::State { table: table.clone(), did: only_in(did, would), would: only_in(would, did) })
     }
 }
