@@ -17,6 +17,26 @@
 //! *Absence is a version, too.* A row that a statement did not find was not yet born or already dead; whoever inserts or
 //! deletes it replaces that version like any other. This takes keys that are used once: a key that is deleted and
 //! inserted again has two births, and a reader that did not find it cannot say before which.
+//!
+//! * [`infer()`]: from observations to dependencies, or to an [`Odd`] that no dependencies explain (`lives`, `absence`)
+//! * [`decycle`]: cycles, and what to give up so that there are none
+//! * [`sort`]: orders that respect all dependencies
+//! * [`lift`], [`isolation`]: what this says about transactions, and whether their level allows it
+//! * [`draw()`]: the graph as text
+
+mod lives;
+mod absence;
+pub mod odd;
+pub mod infer;
+pub mod decycle;
+pub mod sort;
+pub mod lift;
+pub mod isolation;
+pub mod draw;
+#[cfg(test)]
+pub(crate) mod notation;
+#[cfg(test)]
+mod theorem;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,6 +44,10 @@ use std::sync::Arc;
 
 use crate::schedule::StepRef;
 use crate::value::Value;
+pub use draw::draw;
+pub use infer::infer;
+pub use isolation::IsolationViolation;
+pub use odd::Odd;
 
 /// A row, known by its primary key, which never changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +78,13 @@ pub struct Uses {
     pub write: bool,
     /// Values that are written are computed from its rows: `w-value(E: Vset(E))`.
     pub value: bool,
+}
+
+impl Uses {
+    /// Whether what its rows are matters to the statement at all. It does not to an INSERT of given values.
+    pub fn is_any(self) -> bool {
+        self.read || self.write || self.value
+    }
 }
 
 /// A version that a statement replaced.

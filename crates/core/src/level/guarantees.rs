@@ -8,6 +8,7 @@ use crate::anomaly::{self, Anomaly};
 use crate::case::expect::Bound;
 use crate::engine::EngineInfo;
 use crate::level::LevelName;
+use crate::level::formal::Level;
 
 /// What one level of one engine guarantees.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +91,31 @@ impl Guarantee {
     pub fn is_serializable(&self) -> bool {
         anomaly::ALL.iter().all(|anomaly| self.prevents(anomaly))
     }
+
+    /// The strongest level of the theory that every history of rows read and written must satisfy, as far as what is
+    /// prevented implies it. What satisfies a stronger one by chance is nobody's promise.
+    ///
+    /// InnoDB's repeatable read is worth no more than read committed here. Plain queries come from a snapshot, writes and
+    /// locking reads from what is there now, and one transaction may mix them: with `SELECT … FOR UPDATE` it sees what
+    /// another one has just committed, and its next plain query sees from before that. What was seen is unseen, which even
+    /// monotonic atomic view forbids. Read committed asks only that what a transaction sees and writes over was committed
+    /// before, in one common order, and both kinds of reads keep to the order of commits.
+    pub fn formal(&self) -> Level {
+        let allows = |id: &str| self.allows.contains(&id);
+        let has_dirty_reads = ["G0", "G1a", "G1b", "G1c", "A1"].into_iter().any(allows);
+        let mixes_views = !allows("G-single") && allows("G-single-write");
+        if self.is_serializable() {
+            Level::Serializable
+        } else if self.allows.iter().all(|id| SNAPSHOT_ALLOWS.contains(id)) {
+            Level::SnapshotIsolation
+        } else if has_dirty_reads {
+            Level::ReadUncommitted
+        } else if allows("OTV") || mixes_views {
+            Level::ReadCommitted
+        } else {
+            Level::MonotonicAtomicView
+        }
+    }
 }
 
 /// What an engine guarantees at one of its levels; `None` if nobody has found out.
@@ -113,6 +139,45 @@ mod tests {
                 assert!(anomaly::by_id(id).is_some(), "{} {}: {id}", row.engine, row.level);
             }
             assert!(LevelName::parse(row.level).is_some(), "{}", row.level);
+        }
+    }
+
+    #[test]
+    fn every_row_is_worth_a_level_of_the_theory() {
+        let formal = |engine: &str, level: &str, settings: &[&str]| {
+            let is_it = |row: &&Guarantee| row.engine == engine && row.level == level && row.settings == settings;
+            TABLE.iter().find(is_it).map(Guarantee::formal)
+        };
+        let expect = [
+            ("sqlite", "serializable", Level::Serializable),
+            ("model", "snapshot isolation", Level::SnapshotIsolation),
+            ("postgres", "read uncommitted", Level::MonotonicAtomicView),
+            ("postgres", "read committed", Level::MonotonicAtomicView),
+            ("postgres", "repeatable read", Level::SnapshotIsolation),
+            ("postgres", "serializable", Level::Serializable),
+            ("mariadb", "read uncommitted", Level::ReadUncommitted),
+            ("mysql", "read committed", Level::MonotonicAtomicView),
+            ("mysql", "repeatable read", Level::ReadCommitted),
+            ("mariadb", "repeatable read", Level::ReadCommitted),
+        ];
+        for (engine, level, is) in expect {
+            assert_eq!(formal(engine, level, &[]), Some(is), "{engine} {level}");
+        }
+        let refusing = formal("mariadb", "repeatable read", &["innodb_snapshot_isolation=ON"]);
+        assert_eq!(refusing, Some(Level::SnapshotIsolation));
+    }
+
+    /// What allows more is worth no more.
+    #[test]
+    fn levels_of_the_theory_follow_what_is_allowed() {
+        let is_less = |weak: &Guarantee, strong: &Guarantee| strong.allows.iter().all(|id| weak.allows.contains(id));
+        for strong in TABLE {
+            for weak in TABLE.iter().filter(|weak| is_less(weak, strong)) {
+                // The exception that the documentation explains: a mixture of two views is less than either of them.
+                let is_mixed = strong.allows == INNODB_REPEATABLE_READ_ALLOWS;
+                let holds = strong.formal().implies(weak.formal());
+                assert!(holds || is_mixed, "{} {}, {} {}", strong.engine, strong.level, weak.engine, weak.level);
+            }
         }
     }
 
