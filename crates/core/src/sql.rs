@@ -6,8 +6,10 @@
 //!
 //! * [`write`](mod@write): what an INSERT, UPDATE or DELETE does, to which table, to which rows
 //! * [`keys`]: the primary keys that a setup declares
+//! * `parse`: the real parser, whatever the dialect
 
 pub mod keys;
+pub(crate) mod parse;
 pub mod write;
 
 use std::ops::Range;

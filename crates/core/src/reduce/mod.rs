@@ -44,7 +44,7 @@ pub use smallest::smallest;
 pub use trial::Reproduction;
 
 use crate::case::Case;
-pub(crate) use sql::parse::parse as parse_statement;
+pub(crate) use crate::sql::parse::parse as parse_statement;
 use trial::Tests;
 
 /// How many tests a reduction may run, unless the caller says otherwise.

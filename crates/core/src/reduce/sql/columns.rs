@@ -19,9 +19,9 @@ use sqlparser::ast::{
 
 use crate::case::Case;
 use crate::reduce::edit::map_statements;
-use crate::reduce::sql::parse::parse;
 use crate::reduce::sql::schema::{Table, mentions, name_of, tables};
 use crate::reduce::{Pass, Tests};
+use crate::sql::parse::parse;
 
 pub(in crate::reduce) struct Columns;
 

@@ -10,7 +10,6 @@
 //!   UPDATE t SET a = a + 1                                                names that were numbered
 //! ```
 //!
-//! * [`parse`]: text → syntax tree → text, whatever the dialect
 //! * [`rewrite`]: the pass that applies tables of small edits to one statement; the tables are [`clauses`],
 //!   [`expressions`] and [`types`]
 //! * [`retype`], [`columns`], [`tables`], [`constants`], [`names`]: passes over all statements at once, since a column
@@ -30,7 +29,6 @@ pub(super) mod constants;
 pub(super) mod expressions;
 pub(super) mod names;
 mod literals;
-pub(super) mod parse;
 pub(super) mod retype;
 pub(super) mod rewrite;
 mod schema;

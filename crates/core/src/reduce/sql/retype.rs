@@ -16,9 +16,9 @@ use sqlparser::ast::{DataType, SetExpr, Statement, TableObject};
 use crate::case::Case;
 use crate::reduce::edit::{map_statements, statements};
 use crate::reduce::sql::literals::{literals, replace};
-use crate::reduce::sql::parse::parse;
 use crate::reduce::sql::schema::{Table, mentions, name_of, tables};
 use crate::reduce::{Pass, Tests};
+use crate::sql::parse::parse;
 
 pub(in crate::reduce) struct Retype;
 

@@ -10,9 +10,9 @@ use sqlparser::ast::{Expr, Query, Select, Statement, VisitMut, VisitorMut};
 
 use crate::case::{Case, Line};
 use crate::reduce::edit::{statement, with_statement};
-use crate::reduce::sql::parse::parse;
 use crate::reduce::{Pass, Tests};
 use crate::sql::StatementKind;
+use crate::sql::parse::parse;
 
 /// A statement that is longer (an INSERT of many rows) is left to other passes: trying every edit at every node takes
 /// time that grows with the square of its length.

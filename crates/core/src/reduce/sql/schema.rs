@@ -3,8 +3,8 @@
 use sqlparser::ast::{CreateTable, ObjectName, Statement};
 
 use crate::case::{Case, Line};
-use crate::reduce::sql::parse::parse;
 use crate::sql;
+use crate::sql::parse::parse;
 
 /// A table of the setup.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,14 +5,28 @@
 //! * [`Prepared::reads`]: the reads around one statement
 //! * [`views`]: whether these reads see what the statement sees
 
+mod text;
+mod schema;
+mod setup;
+mod references;
+mod rows;
+mod refuse;
+mod versions;
+mod output;
+mod targets;
+mod reads;
 pub mod views;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::case::Case;
+use crate::case::{Case, Item, Line, SessionName, Sql};
 use crate::graph::Uses;
 use crate::schedule::StepRef;
+use crate::sql::StatementKind;
+use reads::Texts;
+use setup::Setup;
+use text::{Parsed, is_single};
 pub use views::View;
 
 /// A case that is ready to be instrumented: as the user or the generator wrote it, with versions.
@@ -25,6 +39,7 @@ pub struct Prepared {
     pub targets: BTreeMap<StepRef, Target>,
     /// The tables, by their plain names.
     pub tables: BTreeMap<Arc<str>, Table>,
+    texts: Texts,
 }
 
 /// A table whose rows can be followed.
@@ -119,13 +134,92 @@ pub enum Role {
 pub struct Skip(pub &'static str);
 
 /// Makes a case ready.
-pub fn prepare(_case: &Case) -> Result<Prepared, Skip> {
-    Err(Skip("nothing can be instrumented yet"))
+pub fn prepare(case: &Case) -> Result<Prepared, Skip> {
+    let mut setup = Setup::default();
+    let mut entries = case.entries.clone();
+    for entry in &mut entries {
+        if let Line::Init(sql, expectations) = &mut entry.line {
+            *sql = rewritten(&setup.prepare(sql.as_str())?)?;
+            expectations.clear();
+        }
+    }
+    let tables = setup.schema.finish()?;
+    let mut sessions = Sessions {
+        texts: Texts::new(&tables, &setup.schema),
+        setup: &setup,
+        next: setup.highest.max(0) + 1,
+        tables: &tables,
+        lengths: BTreeMap::new(),
+        targets: BTreeMap::new(),
+    };
+    for entry in &mut entries {
+        match &mut entry.line {
+            Line::Step(_, Item::Call(_), _) => return Err(Skip("calls of a program")),
+            Line::Event(_) => return Err(Skip("events")),
+            Line::Step(name, Item::Sql(sql), expectations) => {
+                *sql = sessions.step(name, sql)?;
+                expectations.clear();
+            }
+            _ => {}
+        }
+    }
+    let is_kept = |line: &Line| {
+        !matches!(line, Line::Assert(_) | Line::Final(_) | Line::Schedule(_) | Line::Anomaly(_) | Line::Program(_))
+    };
+    entries.retain(|entry| is_kept(&entry.line));
+    let Sessions { targets, texts, .. } = sessions;
+    let case = Case { entries, epilogue: case.epilogue.clone(), program: None };
+    Ok(Prepared { case, targets, tables, texts })
+}
+
+/// The sessions of a case, as far as they are ready.
+struct Sessions<'a> {
+    setup: &'a Setup,
+    tables: &'a BTreeMap<Arc<str>, Table>,
+    /// The next version that is free.
+    next: i64,
+    lengths: BTreeMap<SessionName, usize>,
+    targets: BTreeMap<StepRef, Target>,
+    texts: Texts,
+}
+
+impl Sessions<'_> {
+    /// Makes the next step of a session ready.
+    fn step(&mut self, session: &SessionName, sql: &Sql) -> Result<Sql, Skip> {
+        let length = self.lengths.entry(session.clone()).or_default();
+        let step = StepRef { session: session.clone(), index: *length };
+        *length += 1;
+        match StatementKind::of(sql.as_str()) {
+            StatementKind::Begin | StatementKind::Commit | StatementKind::Rollback => {
+                return if is_single(sql.as_str()) { Ok(sql.clone()) } else { Err(text::SEVERAL) };
+            }
+            StatementKind::Savepoint => return Err(Skip("savepoints")),
+            StatementKind::Ddl => return Err(Skip("DDL in a session")),
+            StatementKind::Query | StatementKind::Write => {}
+            StatementKind::Other => return Err(Skip("a statement that is neither a query nor a write")),
+        }
+        let mut parsed = Parsed::read(sql.as_str())?;
+        refuse::check(&parsed.statement, &self.setup.schema)?;
+        let (target, before) = targets::target(&mut parsed.statement, &self.setup.schema, self.next)?;
+        self.next += i64::from(target.version.is_some());
+        if let Some(before) = before {
+            self.texts.add(step.clone(), before, self.tables);
+        }
+        self.targets.insert(step, target);
+        rewritten(&parsed.print()?)
+    }
+}
+
+fn rewritten(text: &str) -> Result<Sql, Skip> {
+    Sql::new(text).map_err(|_| Skip("a statement that cannot be written again"))
 }
 
 impl Prepared {
     /// The reads around a statement, as the view asks for them; none for a step that is not a target.
-    pub fn reads(&self, _step: &StepRef, _view: View) -> Reads {
-        Reads::default()
+    pub fn reads(&self, step: &StepRef, view: View) -> Reads {
+        self.targets.get(step).map_or_else(Reads::default, |target| self.texts.around(step, target, view))
     }
 }
+
+#[cfg(test)]
+mod tests;
