@@ -32,6 +32,13 @@ pub const COLUMNS: Feature =
 /// How many rows a table has at the start.
 pub const ROWS: Feature = number("schema.rows", (0, 1000), (1, 5), "how many rows a table has at the start");
 
+/// Whether the rows are those of all tables.
+pub const ROWS_TOGETHER: Feature =
+    flag("schema.rows_together", 0, "whether `schema.rows` is how many rows all tables have together");
+/// Whether rows have versions.
+pub const VERSION: Feature =
+    flag("schema.version", 0, "whether tables have a version column, which statements do not speak of");
+
 /// Whether a table has a primary key.
 pub const PRIMARY_KEY: Feature = flag("primary_key.exists", 90, "whether a table has a primary key");
 /// How many columns a primary key has.
@@ -48,6 +55,12 @@ pub const AUTO_INCREMENT: Feature = flag(
     "primary_key.auto_increment",
     20,
     "whether the server hands out the values of a primary key that is one INT column",
+);
+/// Whether keys are used once.
+pub const KEYS_ONCE: Feature = flag(
+    "primary_key.once",
+    0,
+    "whether a primary key that is one INT or BIGINT column is used once: never changed, never inserted again",
 );
 /// How many foreign keys a table has.
 pub const FOREIGN_KEYS: Feature = number("foreign_key.number", (0, 4), (0, 1), "how many foreign keys a table has");
@@ -152,10 +165,13 @@ pub const FEATURES: &[&Feature] = &[
     &TABLES,
     &COLUMNS,
     &ROWS,
+    &ROWS_TOGETHER,
+    &VERSION,
     &PRIMARY_KEY,
     &PRIMARY_KEY_SIZE,
     &PRIMARY_KEY_TYPE,
     &AUTO_INCREMENT,
+    &KEYS_ONCE,
     &FOREIGN_KEYS,
     &FOREIGN_KEY_TARGET,
     &UNIQUE_KEYS,

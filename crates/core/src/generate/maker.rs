@@ -6,11 +6,14 @@
 //! with which all sessions of a case prefer the same few rows. New keys are contested in the same way: each table has
 //! a few keys that do not exist yet and that several sessions may try to insert.
 
+use std::rc::Rc;
+
 use crate::dialect::Construct;
 use crate::value::Value;
 
 use super::expression::ColumnUse;
 use super::expression::extent::Extent;
+use super::keys::{KEY_MAX, Keys};
 use super::language::Language;
 use super::model::Model;
 use super::random::Random;
@@ -29,15 +32,45 @@ pub(super) struct Maker<'a> {
     pub(super) schema: &'a Schema,
     pub(super) demands: Demands,
     pub(super) random: Random,
-    /// What the columns of each table can hold.
-    extents: Vec<Vec<Extent>>,
+    /// What statements speak of: the tables of the schema, and behind them the queries in the FROM clauses of the
+    /// statement that is being made.
+    relations: Vec<Relation>,
     /// The tables, hottest first.
     table_ranks: Vec<usize>,
-    /// The rows of each table, hottest first.
-    row_ranks: Vec<Vec<usize>>,
     /// Keys of each table that no row has at the start.
     contested: Vec<Vec<Vec<Value>>>,
+    /// The keys that are used once.
+    pub(super) keys: Keys,
     pub(super) tally: Tally,
+}
+
+/// A table of the schema, or a query that stands where a table may stand.
+#[derive(Debug, Clone)]
+pub(super) struct Relation {
+    /// Its columns and keys. Its rows are those at the start, or some that it might have.
+    pub(super) table: Rc<Table>,
+    /// What its columns can hold.
+    pub(super) extents: Vec<Extent>,
+    /// Its rows, hottest first.
+    pub(super) ranks: Vec<usize>,
+    /// Whether its columns are computed, so that their types are what an engine makes of them.
+    pub(super) computed: bool,
+    /// How many rows it has, at most, at the start.
+    pub(super) size: usize,
+}
+
+impl Relation {
+    fn of(table: &Table) -> Relation {
+        let key = |at: &usize| table.keys_once && table.primary_key.contains(at);
+        let extent = |at: usize| if key(&at) { Extent::bounded(KEY_MAX) } else { Extent::of_column(table, at) };
+        Relation {
+            table: Rc::new(table.clone()),
+            extents: (0..table.columns.len()).map(extent).collect(),
+            ranks: (0..table.rows.len()).collect(),
+            computed: false,
+            size: table.rows.len(),
+        }
+    }
 }
 
 /// What happened to predicates.
@@ -62,7 +95,7 @@ impl Tally {
 /// A table that a statement or subquery reads, and how it is spoken of.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
-    /// Its position in the schema.
+    /// Its position among the relations: for a table of the schema, its position there.
     pub(super) table: usize,
     /// What stands before its columns.
     pub(super) qualifier: Option<String>,
@@ -120,25 +153,34 @@ impl<'a> Maker<'a> {
         demands: Demands,
         random: Random,
     ) -> Maker<'a> {
-        let extents = |table: &Table| (0..table.columns.len()).map(|at| Extent::of_column(table, at)).collect();
         let mut maker = Maker {
             model,
             language,
             schema,
             demands,
             random,
-            extents: schema.tables.iter().map(extents).collect(),
+            relations: schema.tables.iter().map(Relation::of).collect(),
             table_ranks: (0..schema.tables.len()).collect(),
-            row_ranks: schema.tables.iter().map(|table| (0..table.rows.len()).collect()).collect(),
             contested: Vec::new(),
+            keys: Keys::of(&schema.tables),
             tally: Tally::default(),
         };
         maker.random.shuffle(&mut maker.table_ranks);
-        for rows in &mut maker.row_ranks {
-            maker.random.shuffle(rows);
+        for relation in &mut maker.relations {
+            maker.random.shuffle(&mut relation.ranks);
         }
         maker.contested = (0..schema.tables.len()).map(|table| maker.new_keys(table)).collect();
         maker
+    }
+
+    /// What stands at a position among the relations.
+    pub(super) fn relation(&self, at: usize) -> Rc<Table> {
+        Rc::clone(&self.relations[at].table)
+    }
+
+    /// The kind of a column.
+    pub(super) fn kind_of(&self, source: &Source, column: usize) -> Kind {
+        self.relations[source.table].table.columns[column].kind
     }
 
     pub(super) fn has(&self, construct: Construct) -> bool {
@@ -149,6 +191,9 @@ impl<'a> Maker<'a> {
     fn new_keys(&mut self, table: usize) -> Vec<Vec<Value>> {
         let definition = &self.schema.tables[table];
         let mut keys = Vec::new();
+        if definition.keys_once {
+            return keys;
+        }
         for _ in 0..CONTESTED * 2 {
             let key: Vec<Value> = definition.primary_key.iter().map(|at| self.fresh(table, *at)).collect();
             let taken = definition.rows.iter().any(|row| definition.primary_key.iter().map(|at| &row[*at]).eq(&key));
@@ -165,35 +210,38 @@ impl<'a> Maker<'a> {
         self.table_ranks[rank % self.table_ranks.len()]
     }
 
-    /// A row of a table as it is at the start, by rank; `None` if the table is empty.
-    pub(super) fn row(&mut self, table: usize) -> Option<&'a Vec<Value>> {
+    /// A row of a relation as it is at the start, by rank; `None` if it is empty.
+    pub(super) fn row(&mut self, table: usize) -> Option<Vec<Value>> {
         let rank = self.model.count(&features::ROW_RANK, &mut self.random).saturating_sub(1);
-        let ranks = &self.row_ranks[table];
+        let Relation { table, ranks, .. } = &self.relations[table];
         let at = ranks.get(rank % ranks.len().max(1))?;
-        Some(&self.schema.tables[table].rows[*at])
+        Some(table.rows[*at].clone())
     }
 
-    /// A key that several sessions try to insert; `None` if the table has no key.
+    /// A key that several sessions try to insert, or (where keys are used once) that one inserts; `None` if the table
+    /// has no key.
     pub(super) fn contested_key(&mut self, table: usize) -> Option<Vec<Value>> {
+        if self.schema.tables.get(table)?.keys_once {
+            return self.born_key(table).map(|key| vec![key]);
+        }
         self.random.pick(&self.contested[table]).filter(|key| !key.is_empty()).cloned()
     }
 
     pub(super) fn extent(&self, table: usize, column: usize) -> Extent {
-        self.extents[table][column]
+        self.relations[table].extents[column]
     }
 
     /// A new value for a column, which keeps it tame if it is.
     pub(super) fn fresh(&mut self, table: usize, column: usize) -> Value {
-        let definition = &self.schema.tables[table].columns[column];
-        let kind = definition.kind;
+        let relation = self.relation(table);
+        let definition = &relation.columns[column];
         for _ in 0..DRAWS_MAX {
             let value = values::fresh(definition, self.model, &mut self.random);
-            if Extent::of_value(&value).fits(kind, &self.extents[table][column]) {
+            if Extent::of_value(&value).fits(definition.kind, &self.extent(table, column)) {
                 return value;
             }
         }
-        let rows = &self.schema.tables[table].rows;
-        self.random.pick(rows).map_or(Value::Null, |row| row[column].clone())
+        self.random.pick(&relation.rows).map_or(Value::Null, |row| row[column].clone())
     }
 
     /// A new value that no row has at the start, as far as that is easy to find: for keys.
@@ -238,13 +286,14 @@ impl<'a> Maker<'a> {
 
     /// A column of a source, as an expression speaks of it.
     pub(super) fn column_use(&self, source: &Source, column: usize) -> ColumnUse {
-        let table = &self.schema.tables[source.table];
+        let Relation { table, extents, computed, .. } = &self.relations[source.table];
         let definition = &table.columns[column];
         ColumnUse {
             qualifier: source.qualifier.clone(),
             name: definition.name.clone(),
             kind: definition.kind,
-            extent: self.extents[source.table][column],
+            extent: extents[column],
+            computed: *computed,
             not_null: !source.nullable && (definition.not_null || table.primary_key.contains(&column)),
         }
     }
@@ -253,7 +302,7 @@ impl<'a> Maker<'a> {
     pub(super) fn pick_column(&mut self, scope: &Scope, wanted: impl Fn(Kind) -> bool) -> Option<(Source, usize)> {
         let mut found = Vec::new();
         for (source, from) in scope.sources.iter().enumerate() {
-            let columns = self.schema.tables[from.table].columns.iter().enumerate();
+            let columns = self.relations[from.table].table.columns.iter().enumerate();
             found.extend(columns.filter(|(_, column)| wanted(column.kind)).map(|(at, _)| (source, at)));
         }
         let (source, column) = *self.random.pick(&found)?;

@@ -26,6 +26,7 @@ pub mod language;
 pub mod schema;
 pub mod values;
 mod maker;
+mod keys;
 pub mod expression;
 pub mod predicate;
 mod statement;

@@ -169,6 +169,13 @@ impl Model {
         self.choice(feature).sample(random, |_| true) == Some(Candidate::Word("true"))
     }
 
+    /// Whether a feature can be anything but `false` or 0. Nothing is drawn: features that only some profiles use leave
+    /// the random numbers of all others as they are.
+    pub fn can(&self, feature: &Feature) -> bool {
+        let something = |candidate| !matches!(candidate, Candidate::Word("false") | Candidate::Number(0));
+        self.choice(feature).weights().any(|(candidate, weight)| weight > 0 && something(candidate))
+    }
+
     /// A word, among those that are allowed here; `None` if none of them has a chance.
     pub fn word(&self, feature: &Feature, random: &mut Random, allowed: impl Fn(&str) -> bool) -> Option<&'static str> {
         let may = |candidate| matches!(candidate, Candidate::Word(word) if allowed(word));
@@ -214,6 +221,18 @@ mod tests {
         model.set(&KIND, Choice::new(ranked, &Distribution::Zipf(1.0)));
         let seen = shares(&model, "abc");
         assert!(seen["c"] > seen["a"] && seen["a"] > seen["b"] && seen["b"] > 500, "{seen:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_known_without_drawing() {
+        let mut model = Model::usual("test");
+        assert!(model.can(&SIZE));
+        let constant = |candidate| Choice::new(vec![candidate], &Distribution::Uniform);
+        model.set(&SIZE, constant(Candidate::Number(0)));
+        assert!(!model.can(&SIZE));
+        let flag =
+            |percent| Feature { name: "test.flag", domain: Domain::Flag, default: Usual::Percent(percent), what: "" };
+        assert!(!model.can(&flag(0)) && model.can(&flag(1)));
     }
 
     #[test]

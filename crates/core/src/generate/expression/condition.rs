@@ -71,7 +71,7 @@ impl Maker<'_> {
 
     fn comparison(&mut self, scope: &Scope) -> Option<Expression> {
         let (source, column) = self.pick_column(scope, |_| true)?;
-        let kind = self.schema.tables[source.table].columns[column].kind;
+        let kind = self.kind_of(&source, column);
         let comparison = self.comparison_of(kind);
         let plain = matches!(kind, Kind::Bytes | Kind::Boolean);
         let depth = if plain { 0 } else { self.depth(scope) };
@@ -97,7 +97,7 @@ impl Maker<'_> {
 
     fn between(&mut self, scope: &Scope, not: bool) -> Option<Expression> {
         let (source, column) = self.pick_column(scope, can_order)?;
-        let kind = self.schema.tables[source.table].columns[column].kind;
+        let kind = self.kind_of(&source, column);
         let depth = self.depth(scope).min(1);
         let of = match depth {
             0 => Expression::Column(self.column_use(&source, column)),
@@ -132,7 +132,7 @@ impl Maker<'_> {
 
     fn like(&mut self, scope: &Scope, not: bool) -> Option<Expression> {
         let (source, column) = self.pick_column(scope, |kind| kind == Kind::Text)?;
-        if is_padded(&self.schema.tables[source.table].columns[column]) {
+        if is_padded(&self.relation(source.table).columns[column]) {
             return None;
         }
         let Some(Value::Text(text)) = self.constant_not_null(source.table, column) else { return None };

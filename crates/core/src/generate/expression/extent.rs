@@ -54,6 +54,11 @@ pub struct Extent {
 impl Extent {
     const NOTHING: Extent = Extent { magnitude: 0, drifts: 0, small: false, scale: 0, length: 0 };
 
+    /// A number that is at most this far away from 0, whatever statements do.
+    pub fn bounded(magnitude: i64) -> Extent {
+        Extent { magnitude, ..Extent::NOTHING }
+    }
+
     /// What the values of a column can be.
     pub fn of_column(table: &Table, at: usize) -> Extent {
         let column = &table.columns[at];
@@ -190,7 +195,8 @@ fn of_call(function: Construct, arguments: &[Expression]) -> Extent {
     }
 }
 
-fn integer_capacity(type_text: &str) -> i64 {
+/// The largest whole number of a type.
+pub(in crate::generate) fn integer_capacity(type_text: &str) -> i64 {
     let upper = type_text.to_ascii_uppercase();
     match upper.as_str() {
         text if text.contains("TINY") => i64::from(i8::MAX),
@@ -243,12 +249,21 @@ mod tests {
             foreign_keys: Vec::new(),
             indexes: Vec::new(),
             rows: rows.iter().map(|value| vec![value.clone()]).collect(),
+            versioned: false,
+            keys_once: false,
         }
     }
 
     fn column(kind: Kind, type_text: &str, rows: &[Value]) -> Expression {
         let extent = Extent::of_column(&table(kind, type_text, rows), 0);
-        Expression::Column(ColumnUse { qualifier: None, name: "c".to_string(), kind, extent, not_null: false })
+        Expression::Column(ColumnUse {
+            qualifier: None,
+            name: "c".to_string(),
+            kind,
+            extent,
+            computed: false,
+            not_null: false,
+        })
     }
 
     fn combine(operator: Operator, left: &Expression, right: &Expression) -> Expression {

@@ -124,6 +124,8 @@ pub struct ColumnUse {
     pub kind: Kind,
     /// What its values can be.
     pub extent: Extent,
+    /// Whether a query computes it, so that its type is what the engine makes of it.
+    pub computed: bool,
     /// Whether it is certainly not NULL here.
     pub not_null: bool,
 }

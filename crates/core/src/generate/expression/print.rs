@@ -165,7 +165,14 @@ mod tests {
     fn column(name: &str) -> Expression {
         let (kind, extent) = (Kind::Integer, Extent::of_value(&Value::Null));
         let qualifier = Some("t".to_string());
-        Expression::Column(ColumnUse { qualifier, name: name.to_string(), kind, extent, not_null: false })
+        Expression::Column(ColumnUse {
+            qualifier,
+            name: name.to_string(),
+            kind,
+            extent,
+            computed: false,
+            not_null: false,
+        })
     }
 
     fn number(value: i64) -> Expression {

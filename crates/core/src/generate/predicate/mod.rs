@@ -23,7 +23,7 @@ impl Maker<'_> {
     /// The predicate of a statement; `None` for all rows. The first source is what it is about.
     pub(super) fn predicate(&mut self, scope: &Scope) -> Option<Expression> {
         let source = scope.sources[0].clone();
-        let has_key = !self.schema.tables[source.table].primary_key.is_empty();
+        let has_key = !self.relation(source.table).primary_key.is_empty();
         let allowed = |shape: &str| has_key || !shape.starts_with("key");
         let shape = self.model.word(&features::PREDICATE_SHAPE, &mut self.random, allowed)?;
         self.tally.predicates += 1;
@@ -61,8 +61,8 @@ impl Maker<'_> {
             true => self.contested_key(table),
             false => None,
         };
-        let primary_key = &self.schema.tables[table].primary_key;
-        let existing = |row: &Vec<Value>| primary_key.iter().map(|at| row[*at].clone()).collect();
+        let relation = self.relation(table);
+        let existing = |row: Vec<Value>| relation.primary_key.iter().map(|at| row[*at].clone()).collect();
         contested.or_else(|| self.row(table).map(existing)).or_else(|| self.contested_key(table))
     }
 
@@ -70,7 +70,7 @@ impl Maker<'_> {
     pub(super) fn key_equality(&mut self, source: &Source) -> Option<Expression> {
         let key = self.key(source.table)?;
         let mut parts: Vec<Expression> = Vec::new();
-        for (column, value) in self.schema.tables[source.table].primary_key.iter().zip(key) {
+        for (column, value) in self.relation(source.table).primary_key.iter().zip(key) {
             let column = self.column_use(source, *column);
             let value = Expression::Constant(column.kind, value);
             parts.push(Expression::compare(Comparison::Equal, Expression::Column(column), value));
@@ -85,7 +85,7 @@ impl Maker<'_> {
     /// The key is one of several.
     fn key_in(&mut self, source: &Source) -> Option<Expression> {
         let count = self.random.between(2, 3);
-        if let [column] = self.schema.tables[source.table].primary_key[..] {
+        if let [column] = self.relation(source.table).primary_key[..] {
             let of = self.column_use(source, column);
             let mut list = Vec::new();
             for _ in 0..count {
@@ -108,7 +108,7 @@ impl Maker<'_> {
 
     /// The first column of the key lies in a range.
     fn key_range(&mut self, source: &Source) -> Option<Expression> {
-        let at = *self.schema.tables[source.table].primary_key.first()?;
+        let at = *self.relation(source.table).primary_key.first()?;
         let column = self.column_use(source, at);
         let kind = column.kind;
         if !can_order(kind) {

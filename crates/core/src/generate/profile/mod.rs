@@ -48,6 +48,7 @@ pub type ProfileError = crate::toml_text::FileError;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("dt2", include_str!("../../../../../profiles/dt2.toml")),
     ("dbstorm", include_str!("../../../../../profiles/dbstorm.toml")),
+    ("txcheck", include_str!("../../../../../profiles/txcheck.toml")),
 ];
 
 /// A profile that is compiled in.

@@ -3,9 +3,10 @@
 use super::check::Check;
 use super::keys::Attribute;
 use super::types::{self, Type};
-use super::{Column, ForeignKey, Schema, Table, keys, rows};
+use super::{Column, ForeignKey, Kind, Schema, Table, keys, rows};
 use crate::dialect::Construct;
 use crate::generate::Demands;
+use crate::generate::expression::extent;
 use crate::generate::features;
 use crate::generate::language::Language;
 use crate::generate::model::{Candidate, Model};
@@ -15,12 +16,36 @@ use crate::generate::values;
 /// A schema with rows.
 pub fn schema(model: &Model, language: &Language, demands: Demands, random: &mut Random) -> Schema {
     let mut schema = Schema::default();
-    for _ in 0..model.count(&features::TABLES, random).max(1) {
+    let count = model.count(&features::TABLES, random).max(1);
+    let chosen = |feature, random: &mut Random| model.can(feature) && model.flag(feature, random);
+    let versioned = chosen(&features::VERSION, random);
+    let keys_once = chosen(&features::KEYS_ONCE, random);
+    let mut shares = match chosen(&features::ROWS_TOGETHER, random) {
+        true => shares(model.count(&features::ROWS, random), count),
+        false => Vec::new(),
+    };
+    for _ in 0..count {
         let mut table = Draft { model, language, demands, earlier: &schema.tables }.table(random);
-        rows::fill(&mut table, &schema.tables, model, random);
+        table.versioned = versioned;
+        table.keys_once = keys_once && can_be_used_once(&table);
+        let rows = shares.pop().unwrap_or_else(|| model.count(&features::ROWS, random));
+        rows::fill(&mut table, rows, &schema.tables, model, random);
         schema.tables.push(table);
     }
     schema
+}
+
+/// Rows for so many tables, as equal as they can be.
+fn shares(rows: usize, tables: usize) -> Vec<usize> {
+    (0..tables).map(|at| (rows + at) / tables).collect()
+}
+
+/// Whether there are enough keys for each to be used once, and whether they can be told apart by calculation.
+fn can_be_used_once(table: &Table) -> bool {
+    let [key] = table.primary_key[..] else { return false };
+    let column = &table.columns[key];
+    let wide = extent::integer_capacity(&column.type_text) >= i64::from(i32::MAX);
+    column.kind == Kind::Integer && wide && !column.auto_increment && column.check.is_none()
 }
 
 /// What the parts of a table are made from.
@@ -41,6 +66,8 @@ impl Draft<'_> {
             foreign_keys: Vec::new(),
             indexes: Vec::new(),
             rows: Vec::new(),
+            versioned: false,
+            keys_once: false,
         };
         self.primary_key(&mut table, random);
         let mut attributes = Vec::new();

@@ -17,6 +17,9 @@
 //! constraints that all targets share are used. What the constraints promise of *every* committed state can be asked
 //! ([`assertions`]).
 //!
+//! Two properties are for those who follow rows through a run: a *version column*, which the statements do not know, and
+//! *keys that are used once*, so that a key is a row's name for ever.
+//!
 //! Limits: a foreign key refers to a whole primary key of an earlier table, never to its own table, and has no actions
 //! (`ON DELETE …`); a CHECK concerns one column.
 
@@ -56,7 +59,15 @@ pub struct Table {
     pub indexes: Vec<Vec<usize>>,
     /// The rows at the start, one value per column.
     pub rows: Vec<Vec<Value>>,
+    /// Whether it has a version column, [`VERSION`], beside its columns. No statement ever speaks of it.
+    pub versioned: bool,
+    /// Whether its primary key, one whole number, is used once: no statement changes it, and no two rows ever have the
+    /// same, not even one after the other.
+    pub keys_once: bool,
 }
+
+/// The definition of the version column: whoever wants to know which statement wrote a row has it written there.
+pub const VERSION: &str = "ver INT NOT NULL DEFAULT 0";
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]

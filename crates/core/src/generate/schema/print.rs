@@ -1,6 +1,6 @@
 //! A schema as statements.
 
-use super::{Column, Schema, Table};
+use super::{Column, Schema, Table, VERSION};
 use crate::dialect::Construct;
 use crate::generate::language::Language;
 use crate::generate::values::literal;
@@ -22,6 +22,9 @@ pub fn setup(schema: &Schema, language: &Language) -> Vec<String> {
 fn create(table: &Table, tables: &[Table], language: &Language) -> String {
     let mut parts: Vec<String> =
         table.columns.iter().enumerate().map(|(at, column)| definition(table, at, column, language)).collect();
+    if table.versioned {
+        parts.push(VERSION.to_string());
+    }
     if table.primary_key.len() > 1 {
         parts.push(format!("PRIMARY KEY ({})", names(table, &table.primary_key)));
     }

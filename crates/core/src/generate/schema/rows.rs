@@ -12,11 +12,11 @@ use crate::value::Value;
 /// How often a row is tried whose keys are taken. Domains are small: sometimes there is no further row.
 const ATTEMPTS: usize = 16;
 
-/// Gives a table its rows; `earlier` are the tables that it may refer to.
-pub(super) fn fill(table: &mut Table, earlier: &[Table], model: &Model, random: &mut Random) {
+/// Gives a table so many rows, or fewer if there are no more; `earlier` are the tables that it may refer to.
+pub(super) fn fill(table: &mut Table, count: usize, earlier: &[Table], model: &Model, random: &mut Random) {
     let keys: Vec<Vec<usize>> = table.unique_keys.iter().chain([&table.primary_key]).cloned().collect();
     let mut taken: Vec<BTreeSet<Vec<Value>>> = vec![BTreeSet::new(); keys.len()];
-    for _ in 0..model.count(&features::ROWS, random) {
+    for _ in 0..count {
         let found = (0..ATTEMPTS).find_map(|_| {
             let row = row(table, earlier, model, random)?;
             let is_free =
@@ -39,6 +39,10 @@ fn row(table: &Table, earlier: &[Table], model: &Model, random: &mut Random) -> 
         if column.auto_increment { next.clone() } else { values::fresh(column, model, random) }
     };
     let mut row: Vec<Value> = table.columns.iter().map(|column| value(column, random)).collect();
+    // Keys that are used once count up, with gaps for statements to look for.
+    if let (true, [key]) = (table.keys_once, &table.primary_key[..]) {
+        row[*key] = Value::int(2 * table.rows.len() as i64 + random.between(1, 2));
+    }
     for key in &table.foreign_keys {
         let parent = reference(table, key, earlier, model, random)?;
         for (column, value) in key.columns.iter().zip(parent) {

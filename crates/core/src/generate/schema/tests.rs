@@ -242,6 +242,8 @@ fn a_table_is_printed_as_people_write_it() {
         foreign_keys: Vec::new(),
         indexes: Vec::new(),
         rows: Vec::new(),
+        versioned: false,
+        keys_once: false,
     };
     let mut first = table("t0", vec![column("c0", Kind::Integer, "INT"), column("c1", Kind::Bytes, "BYTEA")]);
     first.columns[0].auto_increment = true;

@@ -12,18 +12,31 @@ use crate::value::Value;
 /// How often an expression is drawn that must fit into a column.
 const DRAWS_MAX: usize = 4;
 
+/// What an INSERT does to a row whose key exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clash {
+    /// It fails.
+    Fails,
+    /// It leaves the row out.
+    LeavesOut,
+    /// It updates the one that exists.
+    Updates,
+    /// It deletes the one that exists.
+    Replaces,
+}
+
 impl Maker<'_> {
     /// `INSERT INTO … VALUES …`.
     pub(super) fn insert(&mut self) -> String {
         let table = self.table();
-        let rows = self.rows(table, false);
+        let rows = self.rows(table, Clash::Fails);
         format!("INSERT INTO {rows}")
     }
 
     /// An INSERT that leaves out what violates a key.
     pub(super) fn insert_ignore(&mut self) -> String {
         let table = self.table();
-        let rows = self.rows(table, false);
+        let rows = self.rows(table, Clash::LeavesOut);
         match (self.language.spelling(Construct::OnConflictDoNothing), self.language.spelling(Construct::InsertIgnore))
         {
             (Some(end), Some(_)) if self.random.chance(1, 2) => format!("INSERT INTO {rows} {end}"),
@@ -36,14 +49,14 @@ impl Maker<'_> {
     /// An INSERT that replaces rows with the same key.
     pub(super) fn replace(&mut self) -> String {
         let table = self.table();
-        let rows = self.rows(table, true);
+        let rows = self.rows(table, Clash::Replaces);
         format!("{} {rows}", self.language.spelling(Construct::Replace).unwrap_or("INSERT INTO"))
     }
 
     /// An INSERT that updates the row with the same key instead.
     pub(super) fn upsert(&mut self) -> String {
         let table = self.table();
-        let rows = self.rows(table, true);
+        let rows = self.rows(table, Clash::Updates);
         let definition = &self.schema.tables[table];
         let keys: Vec<&str> = definition.key_columns().map(|column| column.name.as_str()).collect();
         let targets: Vec<usize> =
@@ -102,14 +115,15 @@ impl Maker<'_> {
         if unique { self.unused(table, column) } else { self.constant(table, column) }
     }
 
-    /// `t (columns) VALUES (…), (…)`. With `whole`, the key is among the columns, and no two rows have the same.
-    fn rows(&mut self, table: usize, whole: bool) -> String {
+    /// `t (columns) VALUES (…), (…)`. Where rows may clash, the key is among the columns, and no two rows have the same.
+    fn rows(&mut self, table: usize, clash: Clash) -> String {
+        let whole = matches!(clash, Clash::Updates | Clash::Replaces);
         let columns = self.insert_columns(table, whole);
         let count = self.model.count(&features::INSERT_ROWS, &mut self.random).max(1);
         let primary_key = &self.schema.tables[table].primary_key;
         let mut rows: Vec<Vec<Value>> = Vec::new();
         for _ in 0..count {
-            let row = self.new_row(table);
+            let row = self.new_row(table, clash);
             let same_key = |other: &Vec<Value>| {
                 primary_key.iter().all(|at| values::folded(&other[*at]) == values::folded(&row[*at]))
             };
@@ -172,10 +186,15 @@ impl Maker<'_> {
     }
 
     /// A row with a new key, a contested one, or one that exists.
-    fn new_row(&mut self, table: usize) -> Vec<Value> {
+    fn new_row(&mut self, table: usize, clash: Clash) -> Vec<Value> {
         let definition = &self.schema.tables[table];
         let mut row: Vec<Value> = (0..definition.columns.len()).map(|at| self.stored(table, at)).collect();
-        let key: Option<Vec<Value>> = match self.model.word(&features::INSERT_KEY, &mut self.random, |_| true) {
+        let word = self.model.word(&features::INSERT_KEY, &mut self.random, |_| true);
+        if let (true, [key]) = (definition.keys_once, &definition.primary_key[..]) {
+            row[*key] = self.key_used_once(table, *key, clash, word == Some("existing"));
+            return row;
+        }
+        let key: Option<Vec<Value>> = match word {
             Some("contested") => self.contested_key(table),
             Some("existing") => {
                 self.row(table).map(|row| definition.primary_key.iter().map(|at| row[*at].clone()).collect())
@@ -188,9 +207,19 @@ impl Maker<'_> {
         row
     }
 
+    /// A new key; or one that exists at the start, for statements that do not insert it again.
+    fn key_used_once(&mut self, table: usize, key: usize, clash: Clash, existing: bool) -> Value {
+        let existing = existing && matches!(clash, Clash::LeavesOut | Clash::Updates) && self.may_upsert(table);
+        let row = if existing { self.row(table) } else { None };
+        row.map_or_else(|| self.new_key(table), |row| row[key].clone())
+    }
+
     /// `INSERT INTO … SELECT …`.
     pub(super) fn insert_select(&mut self) -> String {
         let table = self.table();
+        if self.schema.tables[table].keys_once {
+            return self.copy(table);
+        }
         let definition = &self.schema.tables[table];
         // Which row gets which number would depend on the order in which they are read.
         if definition.columns.iter().any(|column| column.auto_increment) {
@@ -208,6 +237,30 @@ impl Maker<'_> {
         let condition = self.where_clause(predicate.as_ref());
         let target = self.insert_target(table, &columns);
         format!("INSERT INTO {target} SELECT {} FROM {}{condition}", list.join(", "), self.schema.tables[from].name)
+    }
+
+    /// `INSERT INTO … SELECT …` with new keys, made of those of the source.
+    fn copy(&mut self, table: usize) -> String {
+        let from = self.table();
+        let source = &self.schema.tables[from];
+        let added = if source.keys_once { self.copied_key() } else { None };
+        let (Some(added), [key]) = (added, &source.primary_key[..]) else { return self.insert() };
+        let (columns, scope) = (self.insert_columns(table, true), Scope::of(from).storing(table));
+        let definition = &self.schema.tables[table];
+        let mut list = Vec::new();
+        for at in &columns {
+            list.push(match definition.primary_key.contains(at) {
+                true => format!("{added} + {}", source.columns[*key].name),
+                false => print(&self.stored_expression(table, *at, &scope), self.language),
+            });
+        }
+        // Two rows with one value would violate a unique key; and all rows would be too many.
+        let scope = Scope { written: Some(table), ..Scope::of(from) };
+        let one = if definition.unique_keys.is_empty() { self.predicate(&scope) } else { None };
+        let predicate = one.or_else(|| self.key_equality(&scope.sources[0]));
+        let condition = self.where_clause(predicate.as_ref());
+        let target = self.insert_target(table, &columns);
+        format!("INSERT INTO {target} SELECT {} FROM {}{condition}", list.join(", "), source.name)
     }
 
     /// An expression that fits into a column; a constant, if that is hard to find.

@@ -22,7 +22,7 @@ impl Maker<'_> {
             Some("distinct") => {
                 let list = self.columns(&scope, 2);
                 match list.is_empty() {
-                    true => format!("SELECT * FROM {from}{condition}"),
+                    true => format!("SELECT {} FROM {from}{condition}", self.all_columns(&scope)),
                     false => format!("SELECT DISTINCT {} FROM {from}{condition}", list.join(", ")),
                 }
             }
@@ -98,7 +98,7 @@ impl Maker<'_> {
             None => {
                 let [left, right] = sources.clone().map(|source| Scope { sources: vec![source], ..Scope::of(0) });
                 let (_, one) = self.pick_column(&left, can_group)?;
-                let kind = self.schema.tables[sources[0].table].columns[one].kind;
+                let kind = self.kind_of(&sources[0], one);
                 let (_, other) = self.pick_column(&right, |other| other == kind)?;
                 vec![(one, other)]
             }
@@ -120,7 +120,7 @@ impl Maker<'_> {
     /// Everything, or some values.
     fn select_list(&mut self, scope: &Scope) -> String {
         if self.model.flag(&features::SELECT_STAR, &mut self.random) {
-            return "*".to_string();
+            return self.all_columns(scope);
         }
         let mut list = Vec::new();
         for _ in 0..self.model.count(&features::SELECT_ITEMS, &mut self.random).max(1) {
@@ -129,14 +129,26 @@ impl Maker<'_> {
         list.join(", ")
     }
 
+    /// `*`, or the columns one by one where it would mean more than those that statements know of.
+    fn all_columns(&self, scope: &Scope) -> String {
+        let all = |source: &Source| self.relation(source.table).columns.len();
+        let columns = scope.sources.iter().flat_map(|source| (0..all(source)).map(move |at| (source, at)));
+        match scope.sources.iter().any(|source| self.relation(source.table).versioned) {
+            true => columns
+                .map(|(source, at)| print(&Expression::Column(self.column_use(source, at)), self.language))
+                .collect::<Vec<_>>()
+                .join(", "),
+            false => "*".to_string(),
+        }
+    }
+
     fn select_item(&mut self, scope: &Scope) -> String {
         let depth = self.model.count(&features::EXPRESSION_DEPTH, &mut self.random);
         if depth > 0 && self.has(Construct::TruthValue) && self.random.chance(1, 6) {
             return print(&self.atom(scope), self.language);
         }
-        let kind = self
-            .pick_column(scope, |_| true)
-            .map_or(Kind::Integer, |(source, column)| self.schema.tables[source.table].columns[column].kind);
+        let kind =
+            self.pick_column(scope, |_| true).map_or(Kind::Integer, |(source, column)| self.kind_of(&source, column));
         let depth = if matches!(kind, Kind::Bytes | Kind::Boolean) { 0 } else { depth };
         print(&self.anchored(kind, scope, depth), self.language)
     }

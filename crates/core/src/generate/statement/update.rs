@@ -32,6 +32,9 @@ impl Maker<'_> {
     /// `DELETE FROM … WHERE …`.
     pub(super) fn delete(&mut self) -> String {
         let table = self.table();
+        if !self.may_delete(table) {
+            return self.update();
+        }
         let predicate = self.predicate(&Scope::writing(table));
         let condition = self.where_clause(predicate.as_ref());
         let limit = self.limited_write(table);
@@ -50,10 +53,10 @@ impl Maker<'_> {
     /// The columns that an UPDATE sets: some of the key, or some of the others.
     fn updated_columns(&mut self, table: usize) -> Vec<usize> {
         let definition = &self.schema.tables[table];
-        let key = self.model.flag(&features::UPDATE_KEY, &mut self.random);
+        let key = self.model.flag(&features::UPDATE_KEY, &mut self.random) && !definition.keys_once;
         let all = 0..definition.columns.len();
         let mut columns: Vec<usize> = all.clone().filter(|at| definition.primary_key.contains(at) == key).collect();
-        if columns.is_empty() {
+        if columns.is_empty() && !definition.keys_once {
             columns = all.collect();
         }
         self.random.shuffle(&mut columns);

@@ -10,7 +10,7 @@ const TAUTOLOGY: Verdict = Verdict::Tautology;
 
 fn column(name: &str, kind: Kind, not_null: bool) -> Expression {
     let extent = Extent::of_value(&Value::Null);
-    Expression::Column(ColumnUse { qualifier: None, name: name.to_string(), kind, extent, not_null })
+    Expression::Column(ColumnUse { qualifier: None, name: name.to_string(), kind, extent, computed: false, not_null })
 }
 
 /// A column of whole numbers.
