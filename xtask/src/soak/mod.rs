@@ -1,7 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories; all of them if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph; all of them
+//!                                      if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -11,6 +12,7 @@
 //! * [`planted`]: a hunt finds every planted bug, for ten seeds
 //! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
 //!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
+//! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -20,6 +22,7 @@ mod silence;
 mod planted;
 mod pairs;
 mod histories;
+mod graph;
 
 use anyhow::{Context, Result};
 
@@ -30,7 +33,7 @@ const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
-const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories"];
+const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -79,6 +82,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "silence" => silence::run(),
         "planted" => planted::run(),
         "pairs" => pairs::run(),
+        "graph" => graph::run(),
         _ => histories::run(),
     }
 }

@@ -56,6 +56,6 @@ fn measure(target: &str, seed: u64) -> Result<Vec<String>> {
         percent(statistics.deadlock_share()),
         percent(statistics.contended_share()),
         format!("{:.0}", counts.cases() as f64 / summary.elapsed.as_secs_f64().max(0.001)),
-        counts.undecided.to_string(),
+        counts.undecided_count().to_string(),
     ])
 }

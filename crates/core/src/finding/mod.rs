@@ -36,6 +36,17 @@ pub struct Finding {
     pub level: String,
     /// What kind of violation it is.
     pub fingerprint: Fingerprint,
+    /// What an oracle draws to make its point.
+    pub exhibits: Vec<Exhibit>,
+}
+
+/// A drawing or a table in text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exhibit {
+    /// What it shows.
+    pub title: String,
+    /// The lines, to be printed as they are.
+    pub lines: Vec<String>,
 }
 
 /// What an oracle has to say of a violation; the rest of a finding follows from case and trace.
@@ -54,7 +65,8 @@ impl Finding {
     pub fn new(oracle: &'static str, violation: Violation, case: Case, trace: Trace) -> Finding {
         let Violation { sentence, explanation, fingerprint } = violation;
         let (target, level) = (trace.engine.target.clone(), level_of(&trace));
-        Finding { oracle, sentence, explanation, case, trace, others: Vec::new(), target, level, fingerprint }
+        let (others, exhibits) = (Vec::new(), Vec::new());
+        Finding { oracle, sentence, explanation, case, trace, others, target, level, fingerprint, exhibits }
     }
 
     /// The runs that show it: the first one and those that it is compared with, in the order of the targets.

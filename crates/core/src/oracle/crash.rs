@@ -63,11 +63,15 @@ fn is_asked_for(case: &Case) -> bool {
 }
 
 fn verdict(case: &Case, schedule: Option<&Schedule>, trace: Trace) -> Verdict {
-    let violation = died(&trace).or_else(|| lost(&trace));
-    match violation {
+    match violation(&trace) {
         Some(violation) => Verdict::Violated(vec![Finding::new(NAME, violation, scheduled(case, schedule), trace)]),
         None => Verdict::Holds("the server and its connections survived".to_string()),
     }
+}
+
+/// What is wrong with a run in which the server died or a connection was lost.
+pub(super) fn violation(trace: &Trace) -> Option<Violation> {
+    died(trace).or_else(|| lost(trace))
 }
 
 /// The server is gone.

@@ -7,6 +7,7 @@
 //! * [`serial`]: results and state equal those of some serial order
 //! * [`invariant`]: the case's assertions hold
 //! * [`crash`]: the server and the connections survive
+//! * [`graph`]: the same statements, sorted by their dependencies, answer the same without transactions
 //!
 //! [`NAMES`] and [`by_name`] are the registry: one oracle is one module and one line of each.
 
@@ -42,7 +43,7 @@ pub trait Oracle {
 }
 
 /// The names of the oracles.
-pub const NAMES: &[&str] = &[diff::NAME, serial::NAME, invariant::NAME, crash::NAME];
+pub const NAMES: &[&str] = &[diff::NAME, serial::NAME, graph::NAME, invariant::NAME, crash::NAME];
 
 /// The oracle of that name, as somebody asks for it who wants to know, whatever the level promises.
 pub fn by_name(name: &str) -> Option<Box<dyn Oracle>> {
@@ -57,6 +58,7 @@ pub fn with_policy(name: &str, policy: &Policy) -> Option<Box<dyn Oracle>> {
         serial::NAME => Some(Box::new(serial::Serial { policy, ..serial::Serial::default() })),
         invariant::NAME => Some(Box::new(invariant::Invariant { policy })),
         crash::NAME => Some(Box::new(crash::Crash { policy })),
+        graph::NAME => Some(Box::new(graph::GraphOracle { policy, ..graph::GraphOracle::default() })),
         _ => None,
     }
 }
@@ -73,13 +75,15 @@ pub fn in_hunt(name: &str) -> Option<Box<dyn Oracle>> {
             orders_max: HUNT_ORDERS_MAX,
             ..serial::Serial::default()
         })),
+        graph::NAME => Some(Box::new(graph::GraphOracle { insists: false, ..graph::GraphOracle::default() })),
         _ => by_name(name),
     }
 }
 
 /// The oracles of a hunt on these targets: several are compared with each other; one has only itself to be held to.
 pub fn usual(targets: &[EngineInfo]) -> Vec<Box<dyn Oracle>> {
-    let names: &[&str] = if targets.len() > 1 { &[diff::NAME] } else { &[serial::NAME, invariant::NAME, crash::NAME] };
+    let names: &[&str] =
+        if targets.len() > 1 { &[diff::NAME] } else { &[serial::NAME, graph::NAME, invariant::NAME, crash::NAME] };
     names.iter().filter_map(|name| in_hunt(name)).collect()
 }
 
@@ -226,7 +230,7 @@ mod tests {
     fn several_targets_are_compared_and_one_is_judged_by_itself() {
         let engine = crate::trace::sample::engine();
         let names = |targets: &[EngineInfo]| usual(targets).iter().map(|oracle| oracle.name()).collect::<Vec<_>>();
-        assert_eq!(names(std::slice::from_ref(&engine)), ["serial", "invariant", "crash"]);
+        assert_eq!(names(std::slice::from_ref(&engine)), ["serial", "graph", "invariant", "crash"]);
         assert_eq!(names(&[engine.clone(), engine]), ["diff"]);
     }
 }

@@ -10,8 +10,8 @@ pub struct Counts {
     /// The cases that were judged, and what their scheduled runs look like, on all targets together. Only a sample of
     /// the cases is examined for rows that two transactions write.
     pub statistics: Statistics,
-    /// Judgements that an oracle could not reach.
-    pub undecided: u64,
+    /// Judgements that an oracle could not reach, by the oracle and its reason.
+    pub undecided: BTreeMap<String, u64>,
     /// Cases whose setup a target refused.
     pub refused: u64,
     /// Cases that could not be observed: a connection was lost, a server had to be started again.
@@ -30,12 +30,18 @@ pub struct Counts {
 
 /// So many different troubles are kept.
 const TROUBLES_MAX: usize = 3;
+/// So many reasons are told apart.
+const REASONS_MAX: usize = 20;
+/// What the others are called.
+const OTHER_REASONS: &str = "other reasons";
 
 impl Counts {
     /// Adds what somebody else counted.
     pub fn merge(&mut self, other: &Counts) {
         self.statistics.merge(&other.statistics);
-        self.undecided += other.undecided;
+        for (reason, count) in &other.undecided {
+            self.note_undecided(reason.clone(), *count);
+        }
         self.refused += other.refused;
         self.unobserved += other.unobserved;
         self.unreproducible += other.unreproducible;
@@ -55,6 +61,16 @@ impl Counts {
     /// Violations that are known behaviours.
     pub fn known_count(&self) -> u64 {
         self.known.values().sum()
+    }
+
+    /// Judgements that an oracle could not reach.
+    pub fn undecided_count(&self) -> u64 {
+        self.undecided.values().sum()
+    }
+
+    pub(super) fn note_undecided(&mut self, reason: String, count: u64) {
+        let is_told = self.undecided.contains_key(&reason) || self.undecided.len() < REASONS_MAX;
+        *self.undecided.entry(if is_told { reason } else { OTHER_REASONS.to_string() }).or_default() += count;
     }
 
     /// All violations, whatever became of them.

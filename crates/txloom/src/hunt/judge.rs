@@ -38,7 +38,7 @@ pub(super) fn judge(
                 counts.unreproducible += 1;
                 counts.note_trouble(format!("{}: {reason}", case.claim().unwrap_or_default()));
             }
-            Verdict::Unknown(_) => counts.undecided += 1,
+            Verdict::Unknown(reason) => counts.note_undecided(format!("{}: {reason}", oracle.name()), 1),
             // What one oracle says of one case is one thing: its first words.
             Verdict::Violated(findings) => {
                 violations.extend(findings.into_iter().next().map(|finding| Violation { oracle: position, finding }));

@@ -64,7 +64,7 @@ use txloom_core::generate::model::Model;
 use txloom_core::generate::profile;
 use txloom_core::generate::{Demands, Generator};
 use txloom_core::level::LevelName;
-use txloom_core::oracle::{self, Oracle};
+use txloom_core::oracle::{self, Oracle, graph, invariant, serial};
 
 pub use cases::Cases;
 pub use counts::Counts;
@@ -275,7 +275,7 @@ fn shared_levels(targets: &[EngineInfo]) -> Vec<LevelName> {
 /// What the oracles ask of a case.
 fn demands(oracles: &[Box<dyn Oracle>]) -> Demands {
     let has = |name: &str| oracles.iter().any(|oracle| oracle.name() == name);
-    Demands { reorderable: has("serial"), assertions: has("invariant") }
+    Demands { reorderable: has(serial::NAME) || has(graph::NAME), assertions: has(invariant::NAME) }
 }
 
 fn infos(engines: &[Box<dyn Engine>]) -> Vec<EngineInfo> {

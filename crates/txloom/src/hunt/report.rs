@@ -7,7 +7,7 @@ use super::{Counts, Ended, Found, Plan, Summary};
 use crate::report::build::engine_version;
 use crate::report::model::FindingReport;
 use crate::report::model::hunt::{
-    CountsReport, HuntFinding, HuntReport, KnownReport, PlanReport, RejectionReport, TargetVersion,
+    CountsReport, HuntFinding, HuntReport, KnownReport, PlanReport, RejectionReport, TargetVersion, UndecidedReport,
 };
 
 /// What will be done.
@@ -41,7 +41,7 @@ pub fn counts_report(counts: &Counts) -> CountsReport {
         with_serialization_failure: statistics.with_serialization_failure,
         examined: statistics.examined,
         contended: statistics.contended,
-        undecided: counts.undecided,
+        undecided: counts.undecided_count(),
         refused: counts.refused,
         unobserved: counts.unobserved,
         new: counts.new,
@@ -49,6 +49,14 @@ pub fn counts_report(counts: &Counts) -> CountsReport {
         known: counts.known_count(),
         unreproducible: counts.unreproducible,
     }
+}
+
+/// Why judgements were not possible, most frequent first.
+fn undecided_reports(counts: &Counts) -> Vec<UndecidedReport> {
+    let report = |(reason, count): (&String, &u64)| UndecidedReport { reason: reason.clone(), count: *count };
+    let mut reports: Vec<UndecidedReport> = counts.undecided.iter().map(report).collect();
+    reports.sort_by_key(|report| std::cmp::Reverse(report.count));
+    reports
 }
 
 /// A finding, with what is told of it and the file that it was written to.
@@ -92,6 +100,7 @@ pub fn hunt_report(summary: &Summary, mut findings: Vec<HuntFinding>) -> HuntRep
         known: summary.counts.known.iter().map(known).collect(),
         rejections: rejections.collect(),
         troubles: summary.counts.troubles.clone(),
+        undecided: undecided_reports(&summary.counts),
         findings,
     }
 }

@@ -6,7 +6,7 @@ use txloom_core::case::check::{Mismatch, MismatchAt};
 use txloom_core::case::{Case, Entry, Expectation, Guard, Item, Line, SessionName};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::{EngineInfo, Holder, SessionId, State};
-use txloom_core::finding::{Finding, labels};
+use txloom_core::finding::{Exhibit, Finding, labels};
 use txloom_core::oracle::diff;
 use txloom_core::outcome::{DbError, Outcome, StatementResult, TxStatus};
 use txloom_core::planted;
@@ -22,8 +22,8 @@ use super::model::trace::{
     ResultReport, SessionReport, Status, StepReport, TableReport, TraceReport,
 };
 use super::model::{
-    CaseReport, ComparisonReport, Difference, ExplanationReport, FindingReport, MismatchPlace, MismatchReport,
-    OtherRun, ReducedCase, SizeReport,
+    CaseReport, ComparisonReport, Difference, ExhibitReport, ExplanationReport, FindingReport, MismatchPlace,
+    MismatchReport, OtherRun, ReducedCase, SizeReport,
 };
 
 /// A case before it ran: what its file says of it.
@@ -121,9 +121,14 @@ pub fn finding_report(finding: &Finding, case_text: String, replay: String) -> F
         trace: trace_report(&finding.case, &finding.trace),
         others: finding.others.iter().map(other).collect(),
         comparison: comparison_report(finding),
+        exhibits: finding.exhibits.iter().map(exhibit_report).collect(),
         case: case_text,
         replay,
     }
+}
+
+fn exhibit_report(exhibit: &Exhibit) -> ExhibitReport {
+    ExhibitReport { title: exhibit.title.clone(), lines: exhibit.lines.clone() }
 }
 
 /// The planted bugs that the targets of a finding have.

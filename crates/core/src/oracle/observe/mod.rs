@@ -45,6 +45,10 @@ impl Seen {
     pub(in crate::oracle) fn session(&self) -> &SessionName {
         &self.place.session
     }
+
+    pub(in crate::oracle) fn item(&self) -> usize {
+        self.place.item
+    }
 }
 
 /// What a run observed.

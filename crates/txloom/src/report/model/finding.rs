@@ -37,10 +37,22 @@ pub struct FindingReport {
     /// How the runs compare; absent where one run says it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<ComparisonReport>,
+    /// Drawings and tables that make the point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exhibits: Vec<ExhibitReport>,
     /// The case that shows it, as the text of a case file.
     pub case: String,
     /// The command that shows it again.
     pub replay: String,
+}
+
+/// A drawing or a table in text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExhibitReport {
+    /// What it shows.
+    pub title: String,
+    /// Its lines.
+    pub lines: Vec<String>,
 }
 
 /// A run on another target.

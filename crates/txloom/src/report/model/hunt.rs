@@ -24,6 +24,9 @@ pub struct HuntReport {
     pub rejections: Vec<RejectionReport>,
     /// The first few refusals of a setup, failures to observe and violations that did not come again, in words.
     pub troubles: Vec<String>,
+    /// Why judgements were not possible, most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<UndecidedReport>,
     /// What was found, in order.
     pub findings: Vec<HuntFinding>,
 }
@@ -103,6 +106,15 @@ pub struct KnownReport {
     /// Its public id.
     pub id: String,
     /// How often it was met.
+    pub count: u64,
+}
+
+/// Judgements that were not possible, for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndecidedReport {
+    /// The oracle, and what it says.
+    pub reason: String,
+    /// How often.
     pub count: u64,
 }
 

@@ -32,8 +32,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use doctor::{DoctorReport, TargetStatus};
 pub use finding::{
-    ComparisonReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport, OtherRun,
-    VerdictReport,
+    ComparisonReport, ExhibitReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport,
+    OtherRun, VerdictReport,
 };
 pub use hunt::HuntReport;
 pub use reduced::{ReducedCase, ReducedReport, SizeReport};

@@ -23,6 +23,10 @@ pub(crate) fn write(page: &mut Page, finding: &FindingReport) {
     }
     // Two targets may differ, and both be right.
     write_explanation(page, &finding.explanation, finding.others.is_empty());
+    for exhibit in &finding.exhibits {
+        page.heading(&exhibit.title);
+        exhibit.lines.iter().for_each(|line| page.line(Line::plain(format!("  {line}"))));
+    }
     page.heading("The case");
     // Written as it is, not wrapped: it is there to be copied.
     finding.case.lines().for_each(|line| page.line(Line::plain(format!("  {line}"))));

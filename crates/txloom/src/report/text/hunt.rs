@@ -5,6 +5,9 @@ use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
 
+/// So many reasons for undecided judgements are told.
+const REASONS_SHOWN: usize = 5;
+
 /// What will be done.
 pub(crate) fn write_plan(page: &mut Page, plan: &PlanReport) {
     let targets: Vec<String> = plan.targets.iter().map(|t| format!("{} {}", t.target, t.version)).collect();
@@ -127,6 +130,10 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
         told.push(("known", known.join(", ")));
     }
     page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
+    for undecided in report.undecided.iter().take(REASONS_SHOWN) {
+        let words = format!("{} × {}", undecided.count, undecided.reason);
+        page.paragraph(&Line::new(Role::Faint, words), 4, 2);
+    }
     report.troubles.iter().for_each(|trouble| page.paragraph(&Line::new(Role::Wait, trouble.as_str()), 2, 2));
     write_findings(page, report);
 }
@@ -226,6 +233,7 @@ mod tests {
             known: vec![KnownReport { id: "MDEV-1".to_string(), count: 2 }],
             rejections: Vec::new(),
             troubles: vec!["one: the connection was lost".to_string()],
+            undecided: Vec::new(),
             findings: Vec::new(),
         }
     }

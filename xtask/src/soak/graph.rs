@@ -1,0 +1,70 @@
+//! *The graph oracle*: silent on healthy engines, finds what is planted, and what it found in versions that others name.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use txloom::hunt::{Budget, Hunt};
+use txloom_core::engine::EngineInfo;
+use txloom_core::generate::profile;
+use txloom_core::oracle::{self, Oracle, graph};
+
+use super::hunts::{finish, once, open, parse, table};
+use super::{Section, more_targets, short};
+
+const CASES: u64 = 20_000;
+const TARGETS: &[&str] = &["postgres", "sqlite", "model", "mariadb"];
+/// Known behaviours may match so many of a hundred cases.
+const KNOWN_PERCENT_MAX: f64 = 2.0;
+/// How long a version that the environment names is hunted in.
+const TIME: Duration = Duration::from_secs(30 * 60);
+/// The cell of a line that holds the number of findings, and that of known ones.
+const FOUND: usize = 2;
+const KNOWN: usize = 3;
+
+pub(super) fn run() -> Result<Section> {
+    let mut silent = Vec::new();
+    for target in TARGETS {
+        silent.push(once("graph", &format!("silence-{target}"), || measure(target, Budget::cases(CASES)))?);
+    }
+    let number = |row: &Vec<String>, at: usize| row.get(at).and_then(|cell| cell.parse::<f64>().ok());
+    let is_silent = |row: &Vec<String>| {
+        let known_max = CASES as f64 * KNOWN_PERCENT_MAX / 100.0;
+        number(row, FOUND) == Some(0.0) && number(row, KNOWN).is_some_and(|count| count < known_max)
+    };
+    let met = silent.iter().all(is_silent);
+    let header = "target | cases: | findings: | known: | not reproducible: | undecided: | cases per second:";
+    let mut text = format!(
+        "The graph oracle on healthy engines: profile txcheck, all levels, {CASES} cases each; no findings, known behaviours \
+         in less than {KNOWN_PERCENT_MAX} % of the cases.\n\n{}",
+        table(header, &silent)
+    );
+    let mut hunted = Vec::new();
+    for target in more_targets() {
+        let name = format!("hunt-{}", target.replace('/', "_"));
+        hunted.push(once("graph", &name, || measure(&target, Budget::time(TIME)))?);
+    }
+    if !hunted.is_empty() {
+        text.push_str(&format!("\nOther versions, half an hour each.\n\n{}", table(header, &hunted)));
+    }
+    Ok(Section { text, met })
+}
+
+fn measure(target: &str, budget: Budget) -> Result<Vec<String>> {
+    let targets = parse(&[target])?;
+    let engines = || open(&targets);
+    let oracles = |_: &[EngineInfo]| -> Vec<Box<dyn Oracle>> { oracle::in_hunt(graph::NAME).into_iter().collect() };
+    let model = profile::shipped("txcheck").expect("the profile is shipped");
+    let hunt = Hunt { oracles: &oracles, model, budget, ..Hunt::new(&engines) };
+    let summary = finish(&hunt)?;
+    let counts = &summary.counts;
+    summary.found.iter().for_each(|found| println!("{target}: {}", found.finding.sentence));
+    Ok(vec![
+        format!("`{}`", short(target)),
+        counts.cases().to_string(),
+        (counts.new + counts.repeated).to_string(),
+        counts.known_count().to_string(),
+        counts.unreproducible.to_string(),
+        counts.undecided_count().to_string(),
+        format!("{:.1}", counts.cases() as f64 / summary.elapsed.as_secs_f64().max(0.001)),
+    ])
+}
