@@ -71,6 +71,9 @@ pub const FOREIGN_KEY_TARGET: Feature = number(
     (1, 7),
     "which of the tables before it a foreign key refers to, the first being 1; those that do not exist are not chosen",
 );
+/// Whether a row at the start refers to nothing.
+pub const REFERENCE_NULL: Feature =
+    flag("foreign_key.null", 10, "whether a row at the start refers to nothing, where the column allows NULL");
 /// How many unique keys a table has.
 pub const UNIQUE_KEYS: Feature =
     number("unique_key.number", (0, 4), (0, 1), "how many unique keys a table has beside its primary key");
@@ -174,6 +177,7 @@ pub const FEATURES: &[&Feature] = &[
     &KEYS_ONCE,
     &FOREIGN_KEYS,
     &FOREIGN_KEY_TARGET,
+    &REFERENCE_NULL,
     &UNIQUE_KEYS,
     &UNIQUE_KEY_SIZE,
     &INDEXES,

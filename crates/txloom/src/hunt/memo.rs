@@ -15,6 +15,8 @@ pub(super) struct Memo<'a> {
     runner: &'a mut dyn Runner,
     case: &'a Case,
     kept: Vec<Kept>,
+    /// The first scheduled run of another case: of a variant that an oracle made.
+    variant: Option<Trace>,
 }
 
 struct Kept {
@@ -27,12 +29,14 @@ struct Kept {
 impl<'a> Memo<'a> {
     /// Remembers nothing yet.
     pub(super) fn new(runner: &'a mut dyn Runner, case: &'a Case) -> Memo<'a> {
-        Memo { runner, case, kept: Vec::new() }
+        Memo { runner, case, kept: Vec::new(), variant: None }
     }
 
-    /// The scheduled runs of the case, in order of execution.
+    /// The scheduled runs of the case, in order of execution; if no oracle ran the case as it is, the first run of what
+    /// one made of it.
     pub(super) fn traces(&self) -> impl Iterator<Item = &Trace> {
-        self.kept.iter().map(|kept| &kept.trace)
+        let variant = self.variant.iter().filter(|_| self.kept.is_empty());
+        self.kept.iter().map(|kept| &kept.trace).chain(variant)
     }
 
     fn remembered(&self, request: &RunRequest<'_>) -> Option<&Trace> {
@@ -43,8 +47,10 @@ impl<'a> Memo<'a> {
     }
 
     fn keep(&mut self, request: &RunRequest<'_>, trace: &Trace) {
-        let is_scheduled = matches!(request.mode, Mode::Scheduled(_)) && request.case == self.case;
-        if is_scheduled && self.remembered(request).is_none() {
+        let is_scheduled = matches!(request.mode, Mode::Scheduled(_));
+        if is_scheduled && request.case != self.case {
+            self.variant.get_or_insert_with(|| trace.clone());
+        } else if is_scheduled && self.remembered(request).is_none() {
             let RunRequest { target, policy, mode, .. } = request.clone();
             self.kept.push(Kept { target, policy, mode, trace: trace.clone() });
         }

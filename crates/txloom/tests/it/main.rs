@@ -28,6 +28,7 @@ mod support;
 
 mod walking_thread;
 mod contract;
+mod graph;
 mod guarantees;
 mod bugs;
 mod planted;

@@ -20,7 +20,7 @@ use txloom::execute::EngineRunner;
 use txloom::matrix::{self, ORACLES, Sight};
 use txloom_core::case::Case;
 use txloom_core::generate::{Demands, Generator, profile};
-use txloom_core::oracle::{self, Oracle, Runner, Verdict, diff, invariant, serial};
+use txloom_core::oracle::{self, Oracle, Runner, Verdict, diff, graph, invariant, serial};
 use txloom_core::planted::{self, PlantedBug};
 
 use crate::support::{check_document, engine, limited, root, update_asked_for};
@@ -71,8 +71,9 @@ struct Hunt {
 impl Hunt {
     fn new(oracle_name: &str, targets: &[String]) -> Hunt {
         let runner = EngineRunner::new(targets.iter().map(|target| engine(target)).collect());
-        let demands = Demands { reorderable: oracle_name == serial::NAME, assertions: oracle_name == invariant::NAME };
-        let model = profile::shipped("dt2").expect("a shipped profile");
+        let reorderable = [serial::NAME, graph::NAME].contains(&oracle_name);
+        let demands = Demands { reorderable, assertions: oracle_name == invariant::NAME };
+        let model = profile::shipped(matrix::profile(oracle_name)).expect("a shipped profile");
         let generator = Generator::new(model, &runner.targets(), demands, &[], SEED).expect("a generator");
         Hunt { oracle: oracle::in_hunt(oracle_name).expect("an oracle"), runner, generator }
     }
@@ -167,7 +168,7 @@ fn every_oracle_sees_its_bugs_and_is_silent_without_them() {
 /// The table of the document, with the reasons below it.
 fn table() -> String {
     let mut table =
-        format!("| bug | {} |\n|---|---|---|---|---|\n", ORACLES.map(|name| format!("`{name}`")).join(" | "));
+        format!("| bug | {} |\n|---|---|---|---|---|---|\n", ORACLES.map(|name| format!("`{name}`")).join(" | "));
     let mut reasons: Vec<&str> = Vec::new();
     for bug in planted::ALL {
         let cell = |oracle: &str| match matrix::expected(oracle, bug.name).expect("a cell of the matrix") {

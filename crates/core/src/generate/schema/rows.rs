@@ -63,7 +63,7 @@ fn reference(
     let nullable = key.columns.iter().all(|column| !table.columns[*column].not_null);
     let target = &earlier[key.table];
     let nothing = nullable.then(|| vec![Value::Null; key.columns.len()]);
-    if nullable && model.flag(&features::NULL, random) {
+    if nullable && model.flag(&features::REFERENCE_NULL, random) {
         return nothing;
     }
     match random.pick(&target.rows) {
