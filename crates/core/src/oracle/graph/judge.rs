@@ -16,6 +16,8 @@ use crate::trace::{StepId, Trace, TraceEvent};
 
 /// So many further orders are run to find out which of two executions is wrong.
 const BLAME_ORDERS: usize = 3;
+/// So often another order is drawn for it.
+const BLAME_DRAWS: usize = 12;
 
 impl Trial<'_> {
     /// Follows the case and judges it.
@@ -86,10 +88,13 @@ impl Trial<'_> {
     /// Which of two executions that differ is the odd one: if further orders agree with the one that was run without
     /// transactions, it is the one with them.
     fn blame(&mut self, graph: &Graph, first: &[usize], without: &Observations) -> Result<Blame, RunError> {
+        let mut run = vec![first.to_vec()];
         let mut agreeing = 0;
-        for _ in 0..BLAME_ORDERS {
-            let Some(order) = graph.order(&mut self.random).filter(|order| order != first) else { continue };
+        for _ in 0..BLAME_DRAWS {
+            let drawn = graph.order(&mut self.random).filter(|order| !run.contains(order));
+            let Some(order) = drawn.filter(|_| run.len() <= BLAME_ORDERS) else { continue };
             let plain = self.plain(graph, &order)?;
+            run.push(order);
             if unobserved(&plain).is_some() {
                 continue;
             }
