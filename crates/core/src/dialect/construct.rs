@@ -109,6 +109,10 @@ pub enum Construct {
     With,
     /// Window functions.
     Window,
+    /// The rows of one query that are not rows of another, each once. The others, UNION and UNION ALL, are known to all.
+    Except,
+    /// The rows that two queries have in common, each once.
+    Intersect,
     /// `UPDATE t … WHERE … IN (SELECT … FROM t)`: the written table in a subquery of an UPDATE or a DELETE.
     SelfSubquery,
     /// `LIMIT` in an UPDATE or a DELETE, after an `ORDER BY`.
@@ -130,7 +134,7 @@ impl Construct {
         Construct::Trim, Construct::Abs, Construct::Round, Construct::Sign, Construct::Coalesce, Construct::NullIf,
         Construct::Greatest, Construct::Least, Construct::OrderOfNulls, Construct::TruthValue,
         Construct::CastToInteger, Construct::CastToText, Construct::FullJoin, Construct::With, Construct::Window,
-        Construct::SelfSubquery, Construct::LimitedWrite,
+        Construct::Except, Construct::Intersect, Construct::SelfSubquery, Construct::LimitedWrite,
     ];
 }
 

@@ -1,8 +1,10 @@
 //! Every feature of the stochastic model. One constant and one entry in [`FEATURES`] each; profiles, their errors and
 //! their documentation derive from the table.
 
+mod queries;
 mod statements;
 
+pub use queries::*;
 pub use statements::*;
 
 use super::model::{Domain, Feature, Usual};
@@ -240,6 +242,17 @@ pub const FEATURES: &[&Feature] = &[
     &EXPRESSION_SHAPE,
     &ARITHMETIC,
     &CORRELATED,
+    // Deep queries.
+    &BRANCHES,
+    &QUERY_DEPTH,
+    &QUERY_NUMBER,
+    &QUERY_TABLES,
+    &QUERY_SOURCE,
+    &QUERY_JOIN,
+    &QUERY_SHAPE,
+    &QUERY_SET,
+    &QUERY_WINDOW,
+    &QUERY_SCALAR,
 ];
 
 #[cfg(test)]

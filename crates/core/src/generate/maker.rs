@@ -16,6 +16,7 @@ use super::expression::extent::Extent;
 use super::keys::{KEY_MAX, Keys};
 use super::language::Language;
 use super::model::Model;
+use super::query::Budget;
 use super::random::Random;
 use super::schema::{Kind, Schema, Table};
 use super::{Demands, features, values};
@@ -34,13 +35,15 @@ pub(super) struct Maker<'a> {
     pub(super) random: Random,
     /// What statements speak of: the tables of the schema, and behind them the queries in the FROM clauses of the
     /// statement that is being made.
-    relations: Vec<Relation>,
+    pub(super) relations: Vec<Relation>,
     /// The tables, hottest first.
     table_ranks: Vec<usize>,
     /// Keys of each table that no row has at the start.
     contested: Vec<Vec<Vec<Value>>>,
     /// The keys that are used once.
     pub(super) keys: Keys,
+    /// How deep the statement that is being made may get.
+    pub(super) budget: Budget,
     pub(super) tally: Tally,
 }
 
@@ -115,13 +118,24 @@ pub(super) struct Scope {
     pub(super) level: usize,
     /// Whether conditions in it compare columns only, and nothing computed: conditions inside of values.
     pub(super) plain: bool,
+    /// For how many rows a condition in it is evaluated, at most; `None` for as many as its sources have.
+    pub(super) rows: Option<usize>,
 }
 
 impl Scope {
     /// One table, whose columns need no qualifier.
     pub(super) fn of(table: usize) -> Scope {
         let sources = vec![Source { table, qualifier: None, nullable: false }];
-        Scope { sources, written: None, stored: false, level: 0, plain: false }
+        Scope { sources, ..Scope::EMPTY }
+    }
+
+    /// Nothing.
+    pub(super) const EMPTY: Scope =
+        Scope { sources: Vec::new(), written: None, stored: false, level: 0, plain: false, rows: None };
+
+    /// The same, but for expressions without subqueries.
+    pub(super) fn flat(&self) -> Scope {
+        Scope { level: usize::MAX, plain: true, ..self.clone() }
     }
 
     /// The same for a statement that writes the table.
@@ -163,6 +177,7 @@ impl<'a> Maker<'a> {
             table_ranks: (0..schema.tables.len()).collect(),
             contested: Vec::new(),
             keys: Keys::of(&schema.tables),
+            budget: Budget::of(model),
             tally: Tally::default(),
         };
         maker.random.shuffle(&mut maker.table_ranks);

@@ -12,7 +12,7 @@
 //!    generated.
 //! 3. [`schema`]: tables, keys, constraints, rows; [`values`] for them.
 //! 4. [`expression`] and [`predicate`]: typed trees, of which the statements of the sessions' transactions are made;
-//!    they are submitted in several [`order`]s.
+//!    they are submitted in several [`order`]s. Deep statements are made of whole queries (`query`).
 //! 5. [`generator`]: all of it together.
 //!
 //! Everything is a function of the seed and of the number of the group: a case can be made again without those before
@@ -29,6 +29,7 @@ mod maker;
 mod keys;
 pub mod expression;
 pub mod predicate;
+mod query;
 mod statement;
 mod transaction;
 pub mod order;

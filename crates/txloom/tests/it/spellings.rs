@@ -87,6 +87,8 @@ const STATEMENTS: &[Trial] = &[
     (Construct::FullJoin, "SELECT COUNT(*) FROM t {FullJoin} t AS u ON t.id = u.v", &[("", "(6)")]),
     (Construct::With, "{With} x AS (SELECT v FROM t WHERE id = 1) SELECT v FROM x", &[("", "(10)")]),
     (Construct::Window, "SELECT id, SUM(id) {Window} (ORDER BY id) FROM t", &[("", "(1, 1) (2, 3) (3, 6)")]),
+    (Construct::Except, "SELECT v FROM t WHERE id < 3 {Except} SELECT v FROM t WHERE id = 1", &[("", "(20)")]),
+    (Construct::Intersect, "SELECT v FROM t {Intersect} SELECT v FROM t WHERE id > 2", &[("", "(NULL)")]),
     (Construct::SelfSubquery, "UPDATE t SET v = 0 WHERE id IN (SELECT id FROM t WHERE v > 10)", &[("", "affected 1")]),
     (Construct::LimitedWrite, "UPDATE t SET v = 0 ORDER BY id {LimitedWrite} 1", &[("", "affected 1")]),
 ];

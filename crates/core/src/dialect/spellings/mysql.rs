@@ -64,6 +64,8 @@ pub(in super::super) const MYSQL: &[Line] = &[
     line(C::CastToText, "CHAR"),
     line(C::With, "WITH").since(&[8, 0, 1], &[10, 2, 1]),
     line(C::Window, "OVER").since(&[8, 0, 2], &[10, 2, 0]),
+    line(C::Except, "EXCEPT").since(&[8, 0, 31], &[10, 3, 0]),
+    line(C::Intersect, "INTERSECT").since(&[8, 0, 31], &[10, 3, 0]),
     // MySQL refuses to read a table that the statement writes (error 1093).
     line(C::SelfSubquery, "").only_mariadb(&[10, 3, 2]),
     line(C::LimitedWrite, "LIMIT"),

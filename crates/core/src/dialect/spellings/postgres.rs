@@ -54,5 +54,7 @@ pub(in super::super) const POSTGRES: &[Line] = &[
     line(C::FullJoin, "FULL OUTER JOIN"),
     line(C::With, "WITH"),
     line(C::Window, "OVER"),
+    line(C::Except, "EXCEPT"),
+    line(C::Intersect, "INTERSECT"),
     line(C::SelfSubquery, ""),
 ];

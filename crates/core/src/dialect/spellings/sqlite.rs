@@ -56,6 +56,8 @@ pub(in super::super) const SQLITE: &[Line] = &[
     line(C::FullJoin, "FULL OUTER JOIN"),
     line(C::With, "WITH"),
     line(C::Window, "OVER"),
+    line(C::Except, "EXCEPT"),
+    line(C::Intersect, "INTERSECT"),
     line(C::SelfSubquery, ""),
 ];
 

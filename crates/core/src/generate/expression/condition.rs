@@ -23,11 +23,11 @@ impl Maker<'_> {
 
     /// A condition without AND, OR and NOT.
     pub(in crate::generate) fn atom(&mut self, scope: &Scope) -> Expression {
-        let (language, level) = (self.language, scope.level);
+        let (language, nests) = (self.language, self.may_nest(scope));
         let allowed = |word: &str| match word {
             "null_safe" => language.has(Construct::NullSafeEqual),
             "like" => language.has(Construct::Like),
-            "exists" | "in_query" => level < 2,
+            "exists" | "in_query" | "compare_query" => nests,
             _ => true,
         };
         let not = self.random.chance(1, 4);
@@ -40,6 +40,7 @@ impl Maker<'_> {
             Some("truth") => self.truth(scope),
             Some("exists") => self.exists(scope, not),
             Some("in_query") => self.in_query(scope, not),
+            Some("compare_query") => self.compare_query(scope),
             _ => None,
         };
         made.or_else(|| self.comparison(scope)).unwrap_or_else(|| self.always())
@@ -84,6 +85,15 @@ impl Maker<'_> {
             _ => Expression::Constant(kind, self.constant_not_null(source.table, column)?),
         };
         Some(Expression::compare(comparison, left, right))
+    }
+
+    /// `column < (SELECT …)`.
+    fn compare_query(&mut self, scope: &Scope) -> Option<Expression> {
+        let (source, column) = self.pick_column(scope, can_order)?;
+        let left = self.column_use(&source, column);
+        let comparison = self.comparison_of(left.kind);
+        let right = self.scalar(left.kind, scope)?;
+        Some(Expression::compare(comparison, Expression::Column(left), right))
     }
 
     fn null_safe(&mut self, scope: &Scope) -> Option<Expression> {

@@ -21,7 +21,7 @@ use crate::dialect::Construct;
 use crate::generate::schema::{Column, Kind, Table};
 use crate::value::Value;
 
-use super::{Aggregate, Expression, Operator};
+use super::{Aggregate, Expression, Operator, WindowFunction};
 
 /// Tame columns start within this distance from 0.
 pub const TAME: i64 = 10_000;
@@ -103,17 +103,19 @@ impl Extent {
             Expression::Arithmetic(operator, sides) => {
                 combined(*operator, Extent::of(&sides[0]), Extent::of(&sides[1]))
             }
-            Expression::Case { then, otherwise, .. } => Extent::of(then).or(Extent::of(otherwise)),
+            Expression::Case { branches, otherwise } => {
+                branches.iter().fold(Extent::of(otherwise), |whole, [_, value]| whole.or(Extent::of(value)))
+            }
             Expression::Call(function, arguments) => of_call(*function, arguments),
             Expression::Cast(Construct::CastToText, _) => Extent { length: 24, drifts: 1, ..Extent::NOTHING },
             Expression::Cast(_, of) => Extent { scale: 0, ..Extent::of(of) },
-            Expression::Scalar(query) => Extent::of(&query.select),
-            Expression::Aggregate(Aggregate::Minimum | Aggregate::Maximum, Some(of)) => Extent::of(of),
-            Expression::Aggregate(Aggregate::Sum, Some(of)) => {
-                let of = Extent::of(of);
-                Extent { magnitude: of.reach().saturating_mul(ROWS_MAX), drifts: 2, small: false, ..of }
-            }
-            Expression::Aggregate(..) => Extent { magnitude: ROWS_MAX, ..Extent::NOTHING },
+            Expression::Scalar(query) => query.list.first().map_or(Extent::NOTHING, Extent::of),
+            Expression::Aggregate(aggregate, of) => of_aggregate(*aggregate, of.as_deref()),
+            Expression::Window(window) => match (window.function, &window.of) {
+                (WindowFunction::Lag | WindowFunction::Lead, Some(of)) => Extent::of(of),
+                (WindowFunction::Aggregate(aggregate), of) => of_aggregate(aggregate, of.as_ref()),
+                _ => Extent { magnitude: ROWS_MAX, ..Extent::NOTHING },
+            },
             _ => Extent::NOTHING,
         }
     }
@@ -176,6 +178,16 @@ fn combined(operator: Operator, left: Extent, right: Extent) -> Extent {
         }
         Operator::Divide => Extent { small, ..left },
         Operator::Remainder => Extent { magnitude: right.magnitude, drifts: 0, small, scale: 0, length: 0 },
+    }
+}
+
+fn of_aggregate(aggregate: Aggregate, of: Option<&Expression>) -> Extent {
+    match (aggregate, of.map(Extent::of)) {
+        (Aggregate::Minimum | Aggregate::Maximum, Some(of)) => of,
+        (Aggregate::Sum, Some(of)) => {
+            Extent { magnitude: of.reach().saturating_mul(ROWS_MAX), drifts: 2, small: false, ..of }
+        }
+        _ => Extent { magnitude: ROWS_MAX, ..Extent::NOTHING },
     }
 }
 

@@ -66,7 +66,7 @@ impl Maker<'_> {
     fn compound(&mut self, kind: Kind, scope: &Scope, depth: usize) -> Option<Expression> {
         let number = matches!(kind, Kind::Integer | Kind::Decimal | Kind::Float);
         let plain = !matches!(kind, Kind::Bytes | Kind::Boolean);
-        let (language, level) = (self.language, scope.level);
+        let (language, nests) = (self.language, self.may_nest(scope));
         let allowed = |shape: &str| match shape {
             "arithmetic" => number,
             "function" => number || kind == Kind::Text,
@@ -79,16 +79,20 @@ impl Maker<'_> {
                 Kind::Text => language.has(Construct::CastToText),
                 _ => false,
             },
-            "subquery" => plain && level < 2,
+            "subquery" => plain && nests,
             _ => true,
         };
         match self.model.word(&features::EXPRESSION_SHAPE, &mut self.random, allowed)? {
             "arithmetic" => self.arithmetic(kind, scope, depth),
             "function" => self.function(kind, scope, depth),
             "case" => {
-                let when = Box::new(self.atom(&Scope { plain: true, ..scope.clone() }));
-                let then = Box::new(self.anchored(kind, scope, depth));
-                Some(Expression::Case { when, then, otherwise: Box::new(self.value(kind, scope, depth)) })
+                let count = if self.is_deep() { self.model.count(&features::BRANCHES, &mut self.random) } else { 1 };
+                let mut branches = Vec::new();
+                for _ in 0..count.max(1) {
+                    let when = self.atom(&Scope { plain: true, ..scope.clone() });
+                    branches.push([when, self.anchored(kind, scope, depth)]);
+                }
+                Some(Expression::Case { branches, otherwise: Box::new(self.value(kind, scope, depth)) })
             }
             "coalesce" => Some(self.pair(Construct::Coalesce, kind, scope, depth)),
             "nullif" => Some(self.pair(Construct::NullIf, kind, scope, depth)),
@@ -124,14 +128,14 @@ impl Maker<'_> {
             "remainder" => Operator::Remainder,
             _ => Operator::Add,
         };
-        // The quotient of whole numbers is whole only if both sides have a type of whole numbers: a column has.
+        // The quotient of whole numbers is whole only if both sides have a type of whole numbers: a table's column has.
         let divides = matches!(operator, Operator::Divide | Operator::Remainder);
         let left = self.anchored(kind, scope, if divides { 0 } else { depth });
         let safe = |right: Expression| {
             let result = Expression::Arithmetic(operator, Box::new([left.clone(), right]));
             (Extent::of(&left).is_safe() && Extent::of(&result).is_safe()).then_some(result)
         };
-        if divides && !matches!(left, Expression::Column(_)) {
+        if divides && !matches!(&left, Expression::Column(column) if !column.computed) {
             return None;
         }
         // Products of decimals get more and more of them: a factor is a whole number.
@@ -165,8 +169,10 @@ impl Maker<'_> {
     }
 
     fn text_function(&mut self, scope: &Scope, depth: usize) -> Option<Expression> {
-        // Capitals that are stored would be equal to small letters here and there, and groups of rows ambiguous.
-        let usable = |f: &Construct| self.has(*f) && !(scope.stored && *f == Construct::Upper);
+        // Capitals that are stored would be equal to small letters here and there, and groups of rows ambiguous; so would
+        // those that a query returns to the query around it.
+        let lasting = scope.stored || self.is_deep();
+        let usable = |f: &Construct| self.has(*f) && !(lasting && *f == Construct::Upper);
         let mut functions: Vec<Construct> = TEXT_FUNCTIONS.iter().copied().filter(usable).collect();
         let more = [Construct::Substring, Construct::ConcatOperator, Construct::Concat];
         functions.extend(more.into_iter().filter(|function| self.has(*function)));

@@ -83,13 +83,11 @@ pub enum Expression {
     Not(Box<Expression>),
     /// Two numbers of one kind, combined.
     Arithmetic(Operator, Box<[Expression; 2]>),
-    /// `CASE WHEN when THEN then ELSE otherwise END`.
+    /// `CASE WHEN condition THEN value … ELSE otherwise END`.
     Case {
-        /// The condition.
-        when: Box<Expression>,
-        /// The value if it is true.
-        then: Box<Expression>,
-        /// The value if it is not.
+        /// The conditions, one at least, and the values of the first that is true.
+        branches: Vec<[Expression; 2]>,
+        /// The value if none is.
         otherwise: Box<Expression>,
     },
     /// A function that engines spell in their own ways.
@@ -107,10 +105,42 @@ pub enum Expression {
         /// Whether it is negated.
         not: bool,
     },
-    /// A query that returns one value: its select list is one aggregate.
+    /// A query that returns one row at most, and one value.
     Scalar(Box<Query>),
     /// An aggregate over the rows of a group; without an argument `COUNT(*)`.
     Aggregate(Aggregate, Option<Box<Expression>>),
+    /// A function of the rows around a row.
+    Window(Box<Window>),
+}
+
+/// `function(of) OVER (PARTITION BY … ORDER BY …)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// The function.
+    pub function: WindowFunction,
+    /// Its argument, if it has one.
+    pub of: Option<Expression>,
+    /// Rows with the same values of these are looked at together.
+    pub partition: Vec<Expression>,
+    /// Their order: a total one, unless the function is an aggregate of all of them.
+    pub order: Vec<Expression>,
+    /// Whether the order is reversed. (It has one expression then.)
+    pub descending: bool,
+}
+
+/// A function of the rows around a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowFunction {
+    /// Which row it is, from 1.
+    RowNumber,
+    /// How many are before it, and 1.
+    Rank,
+    /// An aggregate of the rows up to this one; of all, where there is no order.
+    Aggregate(Aggregate),
+    /// A value of the row before.
+    Lag,
+    /// A value of the row after.
+    Lead,
 }
 
 /// A column, as a statement speaks of it.
@@ -179,15 +209,43 @@ pub enum Aggregate {
     Maximum,
 }
 
-/// A subquery of one table.
+/// A query inside of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// What it returns.
-    pub select: Expression,
-    /// The table, with its alias where it needs one.
+    /// The queries in its WITH clause, as SQL: `name AS (…)`.
+    pub with: Vec<String>,
+    /// Whether rows that are equal are returned once.
+    pub distinct: bool,
+    /// What it returns: one value at least.
+    pub list: Vec<Expression>,
+    /// The tables, with their aliases where they need some, as SQL.
     pub from: String,
     /// Its condition.
     pub condition: Option<Expression>,
+    /// What follows, as SQL: groups, an order, another query whose rows are added or taken away.
+    pub tail: String,
+}
+
+impl Query {
+    /// `SELECT value FROM from WHERE condition`.
+    pub fn of(value: Expression, from: String, condition: Option<Expression>) -> Query {
+        Query { with: Vec::new(), distinct: false, list: vec![value], from, condition, tail: String::new() }
+    }
+
+    /// The kind of the first value that it returns.
+    pub fn kind(&self) -> Kind {
+        self.list.first().map_or(Kind::Integer, Expression::kind)
+    }
+}
+
+impl Window {
+    fn kind(&self) -> Kind {
+        match (self.function, &self.of) {
+            (WindowFunction::RowNumber | WindowFunction::Rank, _) | (_, None) => Kind::Integer,
+            (WindowFunction::Aggregate(Aggregate::Count | Aggregate::CountDistinct), _) => Kind::Integer,
+            (_, Some(of)) => of.kind(),
+        }
+    }
 }
 
 impl Expression {
@@ -196,19 +254,38 @@ impl Expression {
         Expression::Compare(comparison, Box::new([left, right]))
     }
 
+    /// Whether the value is certainly not NULL.
+    pub fn is_not_null(&self) -> bool {
+        match self {
+            Expression::Column(column) => column.not_null,
+            Expression::Constant(_, value) => *value != Value::Null,
+            Expression::Arithmetic(_, sides) => sides.iter().all(Expression::is_not_null),
+            Expression::Call(Construct::Coalesce, arguments) => arguments.iter().any(Expression::is_not_null),
+            Expression::Call(Construct::NullIf, _) => false,
+            Expression::Call(_, arguments) => arguments.iter().all(Expression::is_not_null),
+            Expression::Case { branches, otherwise } => {
+                otherwise.is_not_null() && branches.iter().all(|[_, value]| value.is_not_null())
+            }
+            Expression::Cast(_, of) => of.is_not_null(),
+            Expression::Aggregate(aggregate, _) => matches!(aggregate, Aggregate::Count | Aggregate::CountDistinct),
+            _ => false,
+        }
+    }
+
     /// What the expression's value is.
     pub fn kind(&self) -> Kind {
         match self {
             Expression::Column(column) => column.kind,
             Expression::Constant(kind, _) => *kind,
             Expression::Arithmetic(_, sides) => sides[0].kind(),
-            Expression::Case { then, .. } => then.kind(),
+            Expression::Case { otherwise, .. } => otherwise.kind(),
             Expression::Call(Construct::CharLength, _) | Expression::Cast(Construct::CastToInteger, _) => Kind::Integer,
             Expression::Call(_, arguments) => arguments.first().map_or(Kind::Integer, Expression::kind),
             Expression::Cast(..) => Kind::Text,
-            Expression::Scalar(query) => query.select.kind(),
+            Expression::Scalar(query) => query.kind(),
             Expression::Aggregate(Aggregate::Count | Aggregate::CountDistinct, _) => Kind::Integer,
             Expression::Aggregate(_, of) => of.as_ref().map_or(Kind::Integer, |of| of.kind()),
+            Expression::Window(window) => window.kind(),
             Expression::Compare(..)
             | Expression::Between { .. }
             | Expression::In { .. }

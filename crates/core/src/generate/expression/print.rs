@@ -6,7 +6,7 @@ use crate::dialect::Construct;
 use crate::generate::language::Language;
 use crate::generate::values;
 
-use super::{Aggregate, Comparison, Expression, Operator, Query};
+use super::{Aggregate, Comparison, Expression, Operator, Query, Window, WindowFunction};
 
 /// The tree as SQL. It uses only constructs that the language has: whoever made it has asked.
 pub fn print(expression: &Expression, language: &Language) -> String {
@@ -15,14 +15,29 @@ pub fn print(expression: &Expression, language: &Language) -> String {
     text
 }
 
-/// A subquery as SQL, without parentheses around it.
+/// A query as SQL, without parentheses around it.
 pub fn print_query(query: &Query, language: &Language) -> String {
-    let mut text = format!("SELECT {} FROM {}", print(&query.select, language), query.from);
+    query_text(query, &join(&query.list, language), language)
+}
+
+/// The same, for a query in the place of a table: its columns are called `c0`, `c1`, ….
+pub fn print_relation(query: &Query, language: &Language) -> String {
+    let named = |(at, value)| format!("{} AS c{at}", print(value, language));
+    query_text(query, &query.list.iter().enumerate().map(named).collect::<Vec<_>>().join(", "), language)
+}
+
+fn query_text(query: &Query, list: &str, language: &Language) -> String {
+    let with = match query.with.is_empty() {
+        true => String::new(),
+        false => format!("{} {} ", spelling(Construct::With, language), query.with.join(", ")),
+    };
+    let distinct = if query.distinct { "DISTINCT " } else { "" };
+    let mut text = format!("{with}SELECT {distinct}{list} FROM {}", query.from);
     if let Some(condition) = &query.condition {
         text.push_str(" WHERE ");
         write_to(&mut text, condition, language);
     }
-    text
+    text + &query.tail
 }
 
 fn spelling(construct: Construct, language: &Language) -> &'static str {
@@ -64,9 +79,13 @@ fn write_to(text: &mut String, expression: &Expression, language: &Language) {
             let like = spelling(Construct::Like, language);
             write!(text, "{} {}{like} '{pattern}'", operand(of, language), negated(not))
         }
-        Expression::Case { when, then, otherwise } => {
-            let [when, then, otherwise] = [when, then, otherwise].map(|part| print(part, language));
-            write!(text, "CASE WHEN {when} THEN {then} ELSE {otherwise} END")
+        Expression::Case { branches, otherwise } => {
+            text.push_str("CASE");
+            for branch in branches {
+                let [when, then] = branch.each_ref().map(|part| print(part, language));
+                let _ = write!(text, " WHEN {when} THEN {then}");
+            }
+            write!(text, " ELSE {} END", print(otherwise, language))
         }
         Expression::Call(Construct::ConcatOperator, parts) => {
             return infix(text, spelling(Construct::ConcatOperator, language), parts, language);
@@ -84,7 +103,32 @@ fn write_to(text: &mut String, expression: &Expression, language: &Language) {
             let of = of.as_ref().map_or("*".to_string(), |of| print(of, language));
             write!(text, "{}{of})", aggregate_text(*aggregate))
         }
+        Expression::Window(window) => write!(text, "{}", window_text(window, language)),
     };
+}
+
+fn window_text(window: &Window, language: &Language) -> String {
+    let function = match window.function {
+        WindowFunction::RowNumber => "ROW_NUMBER(",
+        WindowFunction::Rank => "RANK(",
+        WindowFunction::Aggregate(aggregate) => aggregate_text(aggregate),
+        WindowFunction::Lag => "LAG(",
+        WindowFunction::Lead => "LEAD(",
+    };
+    let of = match (&window.of, window.function) {
+        (Some(of), _) => print(of, language),
+        (None, WindowFunction::Aggregate(_)) => "*".to_string(),
+        (None, _) => String::new(),
+    };
+    let mut parts = Vec::new();
+    if !window.partition.is_empty() {
+        parts.push(format!("PARTITION BY {}", join(&window.partition, language)));
+    }
+    if !window.order.is_empty() {
+        let direction = if window.descending { " DESC" } else { "" };
+        parts.push(format!("ORDER BY {}{direction}", join(&window.order, language)));
+    }
+    format!("{function}{of}) {} ({})", spelling(Construct::Window, language), parts.join(" "))
 }
 
 /// `a AND b AND c`.
@@ -110,6 +154,7 @@ fn operand(expression: &Expression, language: &Language) -> String {
         | Expression::Compare(Comparison::NullSafeEqual, _)
         | Expression::Cast(..)
         | Expression::Scalar(_)
+        | Expression::Window(_)
         | Expression::Aggregate(..) => text,
         Expression::Call(function, _) if *function != Construct::ConcatOperator => text,
         _ => format!("({text})"),
@@ -206,7 +251,7 @@ mod tests {
     fn queries_stand_in_parentheses() {
         let select = Expression::Aggregate(Aggregate::CountDistinct, Some(Box::new(column("a"))));
         let condition = Some(Expression::compare(Comparison::Equal, column("a"), number(1)));
-        let query = Box::new(Query { select, from: "u AS t".to_string(), condition });
+        let query = Box::new(Query::of(select, "u AS t".to_string(), condition));
         check(Expression::Scalar(query.clone()), "(SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");
         let within = Expression::InQuery { of: Box::new(number(1)), query: query.clone(), not: true };
         check(within, "1 NOT IN (SELECT COUNT(DISTINCT t.a) FROM u AS t WHERE t.a = 1)");

@@ -1,4 +1,4 @@
-//! Makes subqueries.
+//! Makes subqueries: simple ones here, [deep ones](crate::generate::query) elsewhere.
 
 use crate::dialect::Construct;
 use crate::generate::features;
@@ -11,7 +11,11 @@ use super::{Aggregate, Comparison, Expression, Query};
 
 impl Maker<'_> {
     /// A table that a subquery may read: not the written one, unless all engines allow it.
-    fn subquery_table(&mut self, scope: &Scope, wanted: impl Fn(Kind) -> bool) -> Option<usize> {
+    pub(in crate::generate) fn subquery_table(
+        &mut self,
+        scope: &Scope,
+        wanted: impl Fn(Kind) -> bool,
+    ) -> Option<usize> {
         let own = if scope.stored || !self.has(Construct::SelfSubquery) { scope.written } else { None };
         let has = |table: &usize| self.schema.tables[*table].columns.iter().any(|column| wanted(column.kind));
         let tables: Vec<usize> = (0..self.schema.tables.len()).filter(|t| Some(*t) != own).filter(has).collect();
@@ -28,7 +32,7 @@ impl Maker<'_> {
     }
 
     /// A condition that ties a row of the subquery to one outside: equality of two columns of a kind.
-    fn correlation(&mut self, scope: &Scope, inner: &Scope) -> Option<Expression> {
+    pub(in crate::generate) fn correlation(&mut self, scope: &Scope, inner: &Scope) -> Option<Expression> {
         let (source, column) = self.pick_column(inner, can_group)?;
         let inside = self.column_use(&source, column);
         let (mut source, column) = self.pick_column(scope, |kind| kind == inside.kind)?;
@@ -53,39 +57,51 @@ impl Maker<'_> {
 
     /// `[NOT] EXISTS (…)`.
     pub(super) fn exists(&mut self, scope: &Scope, not: bool) -> Option<Expression> {
+        if self.is_deep() {
+            return self.deep_exists(scope, not);
+        }
         let table = self.subquery_table(scope, |_| true)?;
         let (inner, from) = self.inside(scope, table);
         let condition = self.inner_condition(scope, &inner);
         let select = Expression::Constant(Kind::Integer, Value::int(1));
-        Some(Expression::Exists(Box::new(Query { select, from, condition }), not))
+        Some(Expression::Exists(Box::new(Query::of(select, from, condition)), not))
     }
 
     /// `x [NOT] IN (SELECT …)`.
     pub(super) fn in_query(&mut self, scope: &Scope, not: bool) -> Option<Expression> {
         let (source, column) = self.pick_column(scope, can_group)?;
         let of = self.column_use(&source, column);
+        if self.is_deep() {
+            return self.deep_in_query(of, scope, not);
+        }
         let table = self.subquery_table(scope, |kind| kind == of.kind)?;
         let (inner, from) = self.inside(scope, table);
         let (source, column) = self.pick_column(&inner, |kind| kind == of.kind)?;
         let select = Expression::Column(self.column_use(&source, column));
         let condition = self.inner_condition(scope, &inner);
-        let query = Box::new(Query { select, from, condition });
+        let query = Box::new(Query::of(select, from, condition));
         Some(Expression::InQuery { of: Box::new(Expression::Column(of)), query, not })
     }
 
     /// A subquery that returns one value of a kind: an aggregate of all its rows.
     pub(super) fn scalar(&mut self, kind: Kind, scope: &Scope) -> Option<Expression> {
+        if self.is_deep() {
+            return self.deep_scalar(kind, scope);
+        }
         let table = self.subquery_table(scope, |other| other == kind || kind == Kind::Integer)?;
         let (inner, from) = self.inside(scope, table);
         let select = self.aggregate(kind, &inner)?;
         let condition = self.inner_condition(scope, &inner);
-        Some(Expression::Scalar(Box::new(Query { select, from, condition })))
+        Some(Expression::Scalar(Box::new(Query::of(select, from, condition))))
     }
 
     /// An aggregate that gives a value of a kind.
     pub(in crate::generate) fn aggregate(&mut self, kind: Kind, scope: &Scope) -> Option<Expression> {
         let column = self.pick_column(scope, |other| other == kind);
-        let of = column.map(|(source, column)| Expression::Column(self.column_use(&source, column)));
+        let of = column.map(|(source, column)| match self.is_deep() && self.random.chance(1, 3) {
+            true => self.anchored(kind, &scope.flat(), 1),
+            false => Expression::Column(self.column_use(&source, column)),
+        });
         // What adds up exactly. Sums of numbers that could be anything would overflow on engines that add whole
         // numbers.
         let summable = |of: &Expression| matches!(kind, Kind::Integer | Kind::Decimal) && Extent::of(of).is_safe();

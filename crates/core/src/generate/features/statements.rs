@@ -15,6 +15,8 @@ macro_rules! words {
     };
 }
 
+pub(super) use words;
+
 /// How many groups of transactions a schema serves.
 pub const GROUPS: Feature =
     number("schema.groups", (1, 100), (3, 3), "how many groups of transactions a schema serves");
@@ -216,6 +218,7 @@ pub const ATOM: Feature = words!(
     ("truth", 1),
     ("exists", 1),
     ("in_query", 1),
+    ("compare_query", 0),
 );
 /// How values are compared.
 pub const COMPARISON: Feature = words!(

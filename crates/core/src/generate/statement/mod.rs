@@ -14,6 +14,8 @@ mod select;
 mod insert;
 mod update;
 
+pub(super) use select::AGGREGATE_KINDS;
+
 use crate::dialect::Construct;
 use crate::generate::expression::Expression;
 use crate::generate::expression::print::print;
@@ -23,6 +25,7 @@ use crate::generate::maker::Maker;
 impl Maker<'_> {
     /// A statement that reads or changes rows; `None` where the model asks for a savepoint instead.
     pub(super) fn statement(&mut self, savepoints: bool) -> Option<String> {
+        self.begin_statement();
         let language = self.language;
         let either = |one, other| language.has(one) || language.has(other);
         let allowed = |word: &str| match word {
@@ -46,6 +49,7 @@ impl Maker<'_> {
             Some("replace") => self.replace(),
             Some("update") => self.update(),
             Some("delete") => self.delete(),
+            _ if self.is_deep() => self.deep_select(),
             _ => self.select(),
         })
     }

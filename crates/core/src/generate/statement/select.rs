@@ -9,12 +9,12 @@ use crate::generate::schema::Kind;
 use crate::value::Value;
 
 /// The kinds that an aggregate may give.
-const AGGREGATE_KINDS: &[Kind] =
+pub(in crate::generate) const AGGREGATE_KINDS: &[Kind] =
     &[Kind::Integer, Kind::Integer, Kind::Decimal, Kind::Text, Kind::Date, Kind::Time, Kind::Timestamp];
 
 impl Maker<'_> {
     /// A query that locks nothing by itself.
-    pub(super) fn select(&mut self) -> String {
+    pub(in crate::generate) fn select(&mut self) -> String {
         let (scope, from) = self.from();
         let predicate = self.predicate(&scope);
         let condition = self.where_clause(predicate.as_ref());
@@ -112,9 +112,10 @@ impl Maker<'_> {
     }
 
     /// The columns with which one table refers to another, with those that they refer to.
-    fn reference(&self, from: &Source, to: &Source) -> Option<Vec<(usize, usize)>> {
-        let key = self.schema.tables[from.table].foreign_keys.iter().find(|key| key.table == to.table)?;
-        Some(key.columns.iter().copied().zip(self.schema.tables[to.table].primary_key.iter().copied()).collect())
+    pub(in crate::generate) fn reference(&self, from: &Source, to: &Source) -> Option<Vec<(usize, usize)>> {
+        let (from, target) = (self.relation(from.table), self.relation(to.table));
+        let key = from.foreign_keys.iter().find(|key| key.table == to.table)?;
+        Some(key.columns.iter().copied().zip(target.primary_key.iter().copied()).collect())
     }
 
     /// Everything, or some values.

@@ -17,7 +17,8 @@ impl Maker<'_> {
         let mut moves_key = false;
         for (count, column) in self.updated_columns(table).into_iter().enumerate() {
             let (value, computed) = self.assigned(table, column, count == 0);
-            moves_key |= computed && self.is_unique(table, column);
+            // Deep statements do not fail for two rows with one value, either.
+            moves_key |= (computed || self.is_deep()) && self.is_unique(table, column);
             assignments.push(format!("{} = {value}", self.schema.tables[table].columns[column].name));
         }
         let predicate = match moves_key {
