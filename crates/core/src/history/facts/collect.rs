@@ -167,6 +167,9 @@ impl Collector<'_> {
 
     /// What a transaction appended before an element stands before it in every list.
     fn check_own_order(&mut self, write: Write, key: KeyId, value: Scalar, place: usize) {
+        if write.is_first {
+            return;
+        }
         let before = own(self.history, write.place(), key).next_back();
         if before.is_some_and(|own| self.version(key, own).is_none_or(|version| version as usize >= place)) {
             self.odd(OddityKind::IncompatibleOrder, write.place(), key, Some(value), Some(write.transaction));

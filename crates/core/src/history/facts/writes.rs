@@ -28,6 +28,8 @@ pub(super) struct Write {
     pub(super) op: u32,
     /// [`NO_VERSION`], or the version that it made.
     version: Version,
+    /// Whether it is the transaction's first write of that key.
+    pub(super) is_first: bool,
     /// Whether it is the transaction's last write of that key.
     pub(super) is_last: bool,
 }
@@ -63,7 +65,7 @@ impl Writes {
             let key = KeyId(at as u32);
             let range = table.range(key);
             let writes = &mut table.writes[range];
-            mark_last(writes);
+            mark_ends(writes);
             writes.sort_unstable_by_key(|write| (write.value, write.place()));
             for pair in writes.windows(2).filter(|pair| pair[0].value == pair[1].value) {
                 // Of several the first one that a reader of the history comes across.
@@ -92,7 +94,14 @@ impl Writes {
         writes().for_each(|(_, _, key, _)| offsets[key.0 as usize + 1] += 1);
         (0..history.keys.len()).for_each(|at| offsets[at + 1] += offsets[at]);
         let count = offsets[history.keys.len()] as usize;
-        let nothing = Write { value: Scalar(0), transaction: TxnId(0), op: 0, version: NO_VERSION, is_last: false };
+        let nothing = Write {
+            value: Scalar(0),
+            transaction: TxnId(0),
+            op: 0,
+            version: NO_VERSION,
+            is_first: false,
+            is_last: false,
+        };
         let mut table = Writes { writes: vec![nothing; count], offsets };
         let mut next = table.offsets.clone();
         for (transaction, op, key, value) in writes() {
@@ -131,10 +140,11 @@ impl Writes {
     }
 }
 
-/// Of the writes of a key, in the order of the history: the last one of each transaction.
-fn mark_last(writes: &mut [Write]) {
-    for at in 0..writes.len() {
-        writes[at].is_last = writes.get(at + 1).is_none_or(|next| next.transaction != writes[at].transaction);
+/// Of the writes of a key, in the order of the history: the first and the last one of each transaction.
+fn mark_ends(writes: &mut [Write]) {
+    for of_one in writes.chunk_by_mut(|a, b| a.transaction == b.transaction) {
+        of_one.iter_mut().take(1).for_each(|write| write.is_first = true);
+        of_one.iter_mut().rev().take(1).for_each(|write| write.is_last = true);
     }
 }
 
