@@ -9,6 +9,7 @@ use super::check::Reason;
 use super::check::graph::EdgeKind;
 use super::check::walk::Cycle;
 use super::facts::OddityKind;
+use crate::level::formal::Order;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +138,8 @@ impl Named {
             Reason::Odd(oddity) => Named { anomaly: of_oddity(oddity.kind), order: Suffix::None },
             Reason::Cycle { cycle, .. } => {
                 let has = |kind: EdgeKind| cycle.iter().any(|(_, edge)| edge.kind == kind);
-                let order = match (has(EdgeKind::Time), has(EdgeKind::Session)) {
+                let needs = |kind: EdgeKind, order: Order| has(kind) || has(EdgeKind::Implied(order));
+                let order = match (needs(EdgeKind::Time, Order::RealTime), needs(EdgeKind::Session, Order::Session)) {
                     (true, _) => Suffix::RealTime,
                     (false, true) => Suffix::Process,
                     (false, false) => Suffix::None,
@@ -169,7 +171,7 @@ fn of_cycle(cycle: &Cycle) -> &'static Anomaly {
     let adjacent = (0..kinds.len()).any(|position| at(position) == EdgeKind::Rw && at(position + 1) == EdgeKind::Rw);
     match rw_count {
         _ if has(EdgeKind::Vanished) => &OTV,
-        _ if has(EdgeKind::Implied) => &COMMIT_ORDER,
+        _ if kinds.iter().any(|kind| kind.is_implied()) => &COMMIT_ORDER,
         0 if has(EdgeKind::Time) && cycle.len() == 2 => &G_SIA,
         0 if has(EdgeKind::Wr) => &G1C,
         0 => &G0,
@@ -261,5 +263,18 @@ mod tests {
         check_name("wx1 wy1 / rx1 ry_", "read atomic", "commit-order");
         check_name("wx1 wy1 / wx2 wy2 / rx1 ry2", "monotonic atomic view", "");
         check_name("wx1 wy1 / wx2 wy2 / rx1 ry2", "read atomic", "commit-order");
+    }
+
+    #[test]
+    fn a_commit_order_may_rest_on_another_order() {
+        check_name("wx1 | rx_", "strong session read atomic", "commit-order-process");
+        check_name("wx1 | rx_", "strong session causal", "commit-order-process");
+        check_name("wx1 | rx_", "causal", "");
+        check_name("wx1 | wy1 / ry1 rx_", "strong session causal", "commit-order-process");
+        check_name("wx1 | wy1 / ry1 rx_", "strong session read atomic", "");
+        check_name("wx1 / rx1 wy1 / ry1 rx_", "strong session causal", "commit-order");
+        check_name("wx1 wy1 | rx1 ry_", "strong session read atomic", "commit-order");
+        check_name("@1-2 wx1 / @3-4 rx_", "strong causal", "commit-order-realtime");
+        check_name("@1-2 wx1 / @3-4 rx_", "strong read atomic", "commit-order-realtime");
     }
 }

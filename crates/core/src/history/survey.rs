@@ -227,7 +227,7 @@ mod tests {
         check(
             "wx1 | rx_",
             "serializable, strong session monotonic atomic view, strong session cursor stability",
-            "commit-order, G-single-process",
+            "commit-order-process, G-single-process",
         );
         check("rx7", "", "garbage-read");
         check("wx1 wx2 / rx1", "read uncommitted", "G1b");

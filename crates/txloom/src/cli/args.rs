@@ -153,6 +153,9 @@ pub struct RunArgs {
     /// Write what happens into the case files, as their expectations
     #[arg(long)]
     pub record: bool,
+    /// Write what happens to FILE as a history for `txloom check`, in the format that its ending names (.txh, .edn, …)
+    #[arg(long, value_name = "FILE")]
+    pub save_history: Option<PathBuf>,
     /// Run everything twice, and fail if the second time differs
     #[arg(long)]
     pub twice: bool,
@@ -293,6 +296,7 @@ Examples:
   txloom run corpus --on sqlite model postgres --quiet   a whole directory, side by side
   txloom run new.sql --on postgres --record              write down what happens
   txloom run new.sql --on mariadb mysql --oracle diff    do they do the same? (exit 1 if not, 5 if that is open)
+  txloom run new.sql --save-history new.edn              then `txloom check new.edn` tells which levels that satisfies
 
 "
     .to_string();

@@ -44,6 +44,8 @@ pub struct RunSettings {
     pub format: Format,
     /// Where the report goes, if not to the standard output.
     pub out: Option<PathBuf>,
+    /// Where the history of the run goes, if it is wanted.
+    pub save_history: Option<PathBuf>,
 }
 
 impl RunSettings {
@@ -61,6 +63,7 @@ impl RunSettings {
             quiet: false,
             format: Format::Text,
             out: None,
+            save_history: None,
         }
     }
 
@@ -92,6 +95,7 @@ impl RunSettings {
                 RunFormat::Text | RunFormat::Isolationtester => Format::Text,
             },
             out: args.out.clone(),
+            save_history: args.save_history.clone(),
         };
         settings.check()?;
         Ok(settings)
@@ -105,6 +109,11 @@ impl RunSettings {
         if let Some(oracle) = self.oracle.filter(|_| self.record) {
             return Err(Failure::bad_input(format!(
                 "--record writes down what happens, and --oracle {oracle} judges it: ask for one of them"
+            )));
+        }
+        if let Some(oracle) = self.oracle.filter(|_| self.save_history.is_some()) {
+            return Err(Failure::bad_input(format!(
+                "--save-history saves one run, and --oracle {oracle} needs several: ask for one of them"
             )));
         }
         if let Some(oracle) = self.oracle.filter(|oracle| compares(oracle) && self.targets.len() < 2) {

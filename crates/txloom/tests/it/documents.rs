@@ -1,9 +1,10 @@
 //! Every command in the documents is run.
 //!
 //! A line `$ txloom …` in a `console` block is a command; `# exit N` at its end says with which code it ends (0 without).
-//! Commands run in the repository's root, in the order in which they stand.
+//! Commands run in the order in which they stand, in a directory that looks like the repository's root: what they write is
+//! gone afterwards.
 
-use crate::support::{limited, root, txloom};
+use crate::support::{TestDir, limited, root, txloom};
 
 struct Documented {
     place: String,
@@ -31,13 +32,25 @@ fn commands(file: &str) -> Vec<Documented> {
     found
 }
 
+/// A directory with links to everything in the repository's root.
+fn like_root(name: &str) -> TestDir {
+    let directory = TestDir::new(name);
+    for entry in std::fs::read_dir(root()).expect("the root is there") {
+        let entry = entry.expect("an entry");
+        let path = entry.path().canonicalize().expect("it is there");
+        std::os::unix::fs::symlink(path, directory.path().join(entry.file_name())).expect("links can be made");
+    }
+    directory
+}
+
 fn check(file: &'static str) {
     limited(move || {
         let commands = commands(file);
         assert!(!commands.is_empty(), "{file} shows no command");
+        let directory = like_root(&file.replace(['/', '.'], "-"));
         for documented in commands {
             let arguments: Vec<&str> = documented.command.split_whitespace().collect();
-            let output = txloom(&arguments).output().expect("the binary starts");
+            let output = txloom(&arguments).current_dir(directory.path()).output().expect("the binary starts");
             let stderr = String::from_utf8_lossy(&output.stderr);
             let place = format!("{}: txloom {}", documented.place, documented.command);
             assert_eq!(output.status.code(), Some(documented.exit), "{place}\n{stderr}");

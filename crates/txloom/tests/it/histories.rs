@@ -118,13 +118,13 @@ const CORPUS: &[Expected] = &[
     row(
         "serializable/stale-in-a-session.hist",
         "serializable; strong session monotonic atomic view; strong session cursor stability",
-        "commit-order, G-single-process",
+        "commit-order-process, G-single-process",
         "only the session says that the write came first",
     ),
     row(
         "serializable/stale-in-real-time.edn",
         "serializable; strong monotonic atomic view; strong cursor stability",
-        "commit-order, G-SIb-realtime",
+        "commit-order-realtime, G-SIb-realtime",
         "only the clock says that the write came first",
     ),
     row(
@@ -315,7 +315,13 @@ fn bad_files_are_told_by_line() {
         check(&["check", &odd], 2, &["odd.edn:2: unknown operation"]);
         let good = folder.file("good.hist", "[x:=1]\n");
         check(&["check", &odd, &good, "--level", "si"], 2, &["odd.edn:2:", "snapshot isolation holds"]);
+        let open = folder.file("open.edn", "[{:type :ok :value [[:append x 1]]}\n");
+        check(&["check", &open], 2, &["open.edn:1: the file ends in the middle of the vector that begins in line 1"]);
         check(&["check", "/nowhere.edn"], 2, &["cannot read /nowhere.edn"]);
+        check(&["check", "README.md"], 2, &["README.md:1: cannot tell the format of this history"]);
+        check(&["check", "corpus/anomalies/p4-lost-update.sql"], 2, &["this is a case", "--save-history"]);
+        check(&["check", "Cargo.lock", "--level", "si"], 2, &["cannot tell the format"]);
+        check(&["check"], 2, &["no FILE to check: name a history"]);
         check(&["check", &folder.file("empty.edn", "")], 2, &["the file is empty"]);
     });
 }
@@ -339,7 +345,41 @@ fn histories_are_saved_drawn_and_made_smaller() {
         let svg = std::fs::read_to_string(path("lost.svg")).expect("the picture is there");
         assert!(svg.starts_with("<?xml") && svg.ends_with("</svg>\n"), "{svg}");
         check(&["check", lost, lost, "--save", &path("x.txh")], 2, &["--save takes one history"]);
-        check(&["check", lost, "--minimize"], 2, &["--level"]);
+        check(&["check", lost, "--minimize"], 2, &["--minimize needs a level"]);
+        check(&["check", lost, "--save", &path("lost.sql")], 2, &["its ending does not tell in which format"]);
+        check(&["check", lost, "--save", &path("lost.hist")], 2, &["cannot save the history", "lists"]);
+        check(&["check", lost, "--save", &path("lost.jsonl")], 0, &["satisfies strong prefix"]);
+        check(&["check", &path("lost.jsonl"), "--level", "si"], 1, &["P4, lost update"]);
+    });
+}
+
+#[test]
+fn runs_are_saved_as_histories() {
+    limited(|| {
+        let folder = TestDir::new("histories-of-runs");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let save = |case: &str, file: &str, level: &str, code: i32, words: &[&str]| {
+            let path = path(file);
+            let arguments = ["run", case, "--on", "model", "--level", level, "--save-history", &path];
+            check(&arguments, code, words);
+        };
+        let lost = "corpus/anomalies/p4-lost-update.sql";
+        for file in ["lost.txh", "lost.edn", "lost.jsonl", "lost.json", "lost.txt", "lost.hist"] {
+            let holds_names = !file.ends_with(".txt");
+            save(lost, file, "read-committed", if holds_names { 0 } else { 2 }, &[]);
+            if holds_names {
+                check(&["check", &path(file), "--level", "plain si"], 1, &["P4", "test/1"]);
+            }
+        }
+        save(lost, "kept.edn", "serializable", 0, &[]);
+        check(&["check", &path("kept.edn"), "--level", "strict-serializable"], 0, &["strong serializable holds"]);
+        let phantom = "corpus/anomalies/a3-phantom.sql";
+        save(phantom, "phantom.edn", "serializable", 2, &["a3-phantom.sql cannot be saved as a history: step "]);
+        assert!(!folder.path().join("phantom.edn").exists(), "nothing is written of what is no history");
+        save("corpus/anomalies", "all.edn", "serializable", 2, &["saves the history of one run, and these are"]);
+        save(lost, "lost.sql", "serializable", 2, &["its ending does not tell in which format"]);
+        let oracle = ["run", lost, "--oracle", "serial", "--save-history", "x.edn"];
+        check(&oracle, 2, &["--oracle serial needs several"]);
     });
 }
 

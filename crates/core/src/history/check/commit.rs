@@ -33,7 +33,7 @@ pub(super) fn graph(history: &History, facts: &Facts, level: Level, order: Order
         edges.add(facts.writer_of(read), edge);
     }
     edges.add_order(history, facts, order);
-    let kind = if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied };
+    let kind = if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied(Order::Free) };
     let mut implied = Implied { facts, writes: Writes::of(facts), kind, edges: Vec::new() };
     match level {
         Level::MonotonicAtomicView => implied.by_reads(true),

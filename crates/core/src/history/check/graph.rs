@@ -30,8 +30,9 @@ pub enum EdgeKind {
     Session,
     /// A transaction that began later.
     Time,
-    /// What somebody saw must be newer than what they saw as well: an edge of a commit order, not of the history.
-    Implied,
+    /// What somebody saw must be newer than what they saw as well: an edge of a commit order, not of the history. It rests
+    /// on an order of transactions if only that says what they must have seen.
+    Implied(Order),
     /// The same, of what somebody had seen before and does not see any more.
     Vanished,
 }
@@ -39,7 +40,7 @@ pub enum EdgeKind {
 impl EdgeKind {
     /// Whether it is an edge of a commit order, not of the history.
     pub fn is_implied(self) -> bool {
-        matches!(self, EdgeKind::Implied | EdgeKind::Vanished)
+        matches!(self, EdgeKind::Implied(_) | EdgeKind::Vanished)
     }
 }
 

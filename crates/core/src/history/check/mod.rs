@@ -12,6 +12,7 @@
 //! * `relation`: which cycles a level forbids
 //! * `search`: version orders that nobody observed: guessed, then learnt
 //! * `commit`, `seen`: the levels that need no version order
+//! * `rests`: which order of transactions an edge of a commit order rests on
 //!
 //! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the time was over.
 
@@ -22,6 +23,7 @@ mod relation;
 mod search;
 mod commit;
 mod seen;
+mod rests;
 #[cfg(test)]
 mod tests;
 
@@ -123,7 +125,10 @@ impl<'a> Checker<'a> {
             Err(reason) => return Verdict::Undecided(reason),
         };
         match Walker::new(&graph, Walk::All).cycles(1).into_iter().next() {
-            Some(cycle) => Verdict::Violated(Reason::Cycle { cycle, others: 0 }),
+            Some(mut cycle) => {
+                rests::mark(self.history, &self.facts, level, &mut cycle);
+                Verdict::Violated(Reason::Cycle { cycle, others: 0 })
+            }
             None => Verdict::Holds(Witness::CommitOrder),
         }
     }

@@ -3,10 +3,11 @@
 //! Registers do not tell what they overwrote. A database has *some* order of versions, and a history violates a level only
 //! if every order does. There are too many to try; but nearly always one of them is obvious.
 //!
-//! 1. What is known without any choice may already be a cycle.
-//! 2. Guess: versions in the order in which their writers ended, or in an order in which everything known leads forward.
-//!    If that works, it is the witness. (On a healthy database it does.)
-//! 3. Otherwise learn from failure. Each forbidden cycle says that not all pairs of versions on it may be ordered as they
+//! 1. Guess: versions in the order in which their writers ended. If that works, it is the witness; on a healthy database it
+//!    does, and one graph is all that is ever built.
+//! 2. What is known without any choice may already be a cycle.
+//! 3. Guess again: an order in which everything known leads forward.
+//! 4. Otherwise learn from failure. Each forbidden cycle says that not all pairs of versions on it may be ordered as they
 //!    are; a solver finds orders of the pairs that were named so far which keep all these rules; all other pairs stay as
 //!    guessed. Then look for cycles again. The rules are all true, so when they contradict each other, no order is left.
 
@@ -46,21 +47,26 @@ pub(super) fn search(
     requirement: Requirement,
     should_stop: &dyn Fn() -> bool,
 ) -> Found {
+    let kept = |orders: &Orders, graph: &Graph| {
+        relation::forbidden(facts, orders, graph, requirement.level, 1).into_iter().next().map_or(Ok(()), Err)
+    };
+    let in_time = Orders::guess(facts, rank_in_time(history, facts));
+    let guessed = kept(&in_time, &Graph::new(history, facts, &in_time, requirement.order));
+    let nothing_to_guess = facts.keys.iter().all(|key| key.loose.len() < 2);
+    match guessed {
+        Ok(()) => return Found::Kept(in_time),
+        Err(cycle) if nothing_to_guess => return Found::Forbidden(cycle, 0),
+        Err(_) => {}
+    }
     let open = Orders::open(facts);
     let known = Graph::new(history, facts, &open, requirement.order);
-    if let Some(cycle) = relation::forbidden(facts, &open, &known, requirement.level, 1).into_iter().next() {
+    if let Err(cycle) = kept(&open, &known) {
         return Found::Forbidden(cycle, 0);
     }
-    if facts.keys.iter().all(|key| key.loose.len() < 2) {
-        return Found::Kept(open);
-    }
     let forward = Orders::guess(facts, rank_forward(&known, requirement.level));
-    let in_time = Orders::guess(facts, rank_in_time(history, facts));
-    for guess in [&in_time, &forward] {
-        let graph = Graph::new(history, facts, guess, requirement.order);
-        if relation::forbidden(facts, guess, &graph, requirement.level, 1).is_empty() {
-            return Found::Kept(guess.clone());
-        }
+    drop(known);
+    if kept(&forward, &Graph::new(history, facts, &forward, requirement.order)).is_ok() {
+        return Found::Kept(forward);
     }
     Learner { history, facts, requirement, orders: in_time, sat: Sat::default(), pairs: BTreeMap::new(), rules: 0 }
         .run(should_stop)

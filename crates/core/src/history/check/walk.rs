@@ -55,7 +55,7 @@ impl Walk {
             (Walk::All, _) => Some(0),
             (Walk::Writes | Walk::Dependencies, Ww | Session | Time) => Some(0),
             (Walk::Dependencies, Wr) => Some(0),
-            (Walk::Writes, Wr) | (Walk::Writes | Walk::Dependencies, Rw) | (_, Implied | Vanished) => None,
+            (Walk::Writes, Wr) | (Walk::Writes | Walk::Dependencies, Rw) | (_, Implied(_) | Vanished) => None,
             // States of snapshot isolation: 0 after a dependency, 1 after rw.
             (Walk::Snapshot, Rw) => (state == 0).then_some(1),
             (Walk::Snapshot, _) => Some(0),

@@ -21,6 +21,7 @@ use super::check::walk::Cycle;
 use super::facts::{Facts, INITIAL, Node, Version};
 use super::{History, KeyId, Op, Scalar, TxnId};
 use crate::finding::Explanation;
+use crate::level::formal::Order;
 use words::Words;
 
 /// A violation, told.
@@ -67,7 +68,7 @@ impl EdgeKind {
             EdgeKind::Rw => "rw",
             EdgeKind::Session => "so",
             EdgeKind::Time => "rt",
-            EdgeKind::Implied | EdgeKind::Vanished => "co",
+            EdgeKind::Implied(_) | EdgeKind::Vanished => "co",
         }
     }
 }
@@ -163,7 +164,7 @@ impl Teller<'_> {
             EdgeKind::Rw => self.rw(&earlier, &later, from, edge),
             EdgeKind::Session => self.session(&earlier, &later, from),
             EdgeKind::Time => format!("{earlier} had ended when {later} began"),
-            EdgeKind::Implied | EdgeKind::Vanished => self.implied(&earlier, &later, from, edge),
+            EdgeKind::Implied(_) | EdgeKind::Vanished => self.implied(&earlier, &later, from, edge),
         };
         format!("{evidence}: {earlier} is before {later} ({})", edge.kind.name())
     }
@@ -255,9 +256,28 @@ impl Teller<'_> {
         let from_earlier = |read: &&super::facts::Read| read.reader == edge.high && self.facts.writer_of(read) == from;
         let why = match self.facts.reads.iter().find(from_earlier) {
             Some(read) => format!("it read {} from {earlier}", self.key(read.key)),
+            None if edge.kind == EdgeKind::Implied(Order::Session) && self.is_one_session(from, edge.high) => {
+                self.session(earlier, "it", from)
+            }
+            None if edge.kind == EdgeKind::Implied(Order::RealTime) && self.had_ended(from, edge.high) => {
+                format!("{earlier} had ended when it began")
+            }
             None => format!("{earlier} comes before it, through what was read and in which order"),
         };
         format!("{what}; it must have seen {earlier} ({why}), which writes {key}, too")
+    }
+
+    fn is_one_session(&self, one: Node, other: Node) -> bool {
+        let session = |node: Node| self.facts.transaction(node).map(|id| self.words.history.transaction(id).session);
+        session(one) == session(other)
+    }
+
+    /// Whether one had ended when the other began.
+    fn had_ended(&self, one: Node, other: Node) -> bool {
+        let transaction = |node: Node| self.facts.transaction(node).map(|id| self.words.history.transaction(id));
+        let ended = transaction(one).and_then(|one| one.ended);
+        let began = transaction(other).and_then(|other| other.began);
+        ended.zip(began).is_some_and(|(ended, began)| ended < began)
     }
 
     fn key(&self, key: KeyId) -> String {
@@ -376,6 +396,26 @@ Then:
   T2 found x empty, and T1 appended 1 to it: T2 is before T1 (rw)
 However:
   then T1 is before itself: T1 → T2 → T1
+A contradiction.",
+        );
+    }
+
+    #[test]
+    fn what_a_session_must_have_seen() {
+        check(
+            "wx1 | rx_",
+            "strong session causal",
+            "
+Let:
+  T0: wrote everything initial
+  T1 (session 0, line 1): write x 1
+  T2 (session 0, line 1): read x initial
+Then:
+  T1 wrote 1 to x, which comes behind the initial value: T0 is before T1 (ww)
+  T2 found x as it was initially; it must have seen T1 (T1 comes before it in session 0), which writes x, too: T1 is before \
+  T0 (co)
+However:
+  then T0 is before itself: T0 → T1 → T0
 A contradiction.",
         );
     }

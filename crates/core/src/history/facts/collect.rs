@@ -1,8 +1,8 @@
 //! From operations to facts, in a few passes over the history.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeSet;
 
+use super::writes::{Write, Writes};
 use super::{Facts, INITIAL, KeyFacts, NOBODY, Node, Oddity, OddityKind, Read, Version};
 use crate::history::{History, KeyId, ListRead, Op, Scalar, Status, TxnId};
 
@@ -24,13 +24,12 @@ pub struct DuplicateWrite {
 
 /// Collects the facts.
 pub fn collect(history: &History) -> Result<Facts, DuplicateWrite> {
-    let writes = writes(history)?;
+    let writes = Writes::of(history)?;
     let nodes = nodes(history, &writes);
     let ids = history.transactions().map(|(id, _)| id);
     let committed = ids.filter(|id| nodes[id.0 as usize] != NOBODY).collect();
     let facts = Facts { committed, ..Facts::default() };
-    let mut collector =
-        Collector { history, writes: &writes, nodes: &nodes, facts, versions: HashMap::default(), spoilt: Vec::new() };
+    let mut collector = Collector { history, writes, nodes: &nodes, facts, spoilt: Vec::new() };
     collector.chains();
     collector.loose_versions();
     for id in collector.facts.committed.clone() {
@@ -41,72 +40,14 @@ pub fn collect(history: &History) -> Result<Facts, DuplicateWrite> {
 
 /// The transactions of unknown fate that committed, as somebody saw them; none if the history is none.
 pub(crate) fn seen_unknown(history: &History) -> Vec<TxnId> {
-    let Ok(writes) = writes(history) else { return Vec::new() };
+    let Ok(writes) = Writes::of(history) else { return Vec::new() };
     let nodes = nodes(history, &writes);
     let unknown = history.transactions().filter(|(_, transaction)| transaction.status == Status::Unknown);
     unknown.map(|(id, _)| id).filter(|id| nodes[id.0 as usize] != NOBODY).collect()
 }
 
-/// A write: whose, and whether it is the transaction's last one of that key.
-#[derive(Debug, Clone, Copy)]
-struct Write {
-    transaction: TxnId,
-    op: u32,
-    is_last: bool,
-}
-
-type Writes = HashMap<(u32, i64), Write, BuildHasherDefault<Mixer>>;
-
-/// Multiplicative hashing: keys and values are small numbers, and there are millions of them.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_i64(&mut self, number: i64) {
-        self.write_u64(number as u64);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(29) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 32;
-    }
-}
-
-/// Every value with its writer. Values that only rolled-back transactions share are refused, too: a read could not tell.
-fn writes(history: &History) -> Result<Writes, DuplicateWrite> {
-    let mut writes = Writes::default();
-    for (id, transaction) in history.transactions() {
-        let ops = history.ops(id);
-        for (at, op) in ops.iter().enumerate() {
-            let Some((key, value)) = written(op) else { continue };
-            let is_last = !ops[at + 1..].iter().any(|later| written(later).is_some_and(|(other, _)| other == key));
-            let write = Write { transaction: id, op: at as u32, is_last };
-            if let Some(first) = writes.insert((key.0, value.0), write) {
-                return Err(DuplicateWrite {
-                    line: transaction.line,
-                    key: history.key_name(key).to_string(),
-                    value: history.show(value),
-                    first_line: history.transaction(first.transaction).line,
-                });
-            }
-        }
-    }
-    Ok(writes)
-}
-
-fn written(op: &Op) -> Option<(KeyId, Scalar)> {
+/// The key and the value of a write.
+pub(super) fn written(op: &Op) -> Option<(KeyId, Scalar)> {
     match op {
         Op::Write(key, value) | Op::Append(key, value) => Some((*key, *value)),
         Op::Read(..) | Op::ReadList(..) | Op::Unread(_) => None,
@@ -121,7 +62,7 @@ fn nodes(history: &History, writes: &Writes) -> Vec<Node> {
     let unknown = history.transactions().any(|(_, transaction)| transaction.status == Status::Unknown);
     while let Some(id) = open.pop().filter(|_| unknown) {
         for (key, value) in seen(history, id) {
-            let Some(write) = writes.get(&(key.0, value.0)) else { continue };
+            let Some(write) = writes.get(key, value) else { continue };
             let writer = write.transaction;
             let is_unknown = history.transaction(writer).status == Status::Unknown;
             if is_unknown && !std::mem::replace(&mut commits[writer.0 as usize], true) {
@@ -149,6 +90,12 @@ fn seen(history: &History, id: TxnId) -> impl Iterator<Item = (KeyId, Scalar)> +
     })
 }
 
+/// What a transaction itself wrote to a key before one of its operations.
+fn own(history: &History, (id, at): (TxnId, u32), key: KeyId) -> impl DoubleEndedIterator<Item = Scalar> + '_ {
+    let earlier = history.ops(id)[..at as usize].iter().filter_map(written);
+    earlier.filter(move |(other, _)| *other == key).map(|(_, value)| value)
+}
+
 /// How many oddities of one kind are kept: a history in which everything is wrong need not say so a million times.
 const KEPT_MAX: usize = 100;
 
@@ -157,11 +104,10 @@ type Spoilt = (usize, OddityKind, Scalar, Option<TxnId>);
 
 struct Collector<'a> {
     history: &'a History,
-    writes: &'a Writes,
+    /// Who wrote what; and, as that becomes known, which version it is.
+    writes: Writes,
     nodes: &'a [Node],
     facts: Facts,
-    /// The version that each value of a committed or observed write stands for.
-    versions: HashMap<(u32, i64), Version, BuildHasherDefault<Mixer>>,
     /// By key: from which length on a list that was read is wrong in itself.
     spoilt: Vec<Vec<Spoilt>>,
 }
@@ -172,7 +118,11 @@ impl Collector<'_> {
     }
 
     fn write_of(&self, key: KeyId, value: Scalar) -> Option<Write> {
-        self.writes.get(&(key.0, value.0)).copied()
+        self.writes.get(key, value).copied()
+    }
+
+    fn version(&self, key: KeyId, value: Scalar) -> Option<Version> {
+        self.writes.get(key, value).and_then(Write::version)
     }
 
     /// The chains, from the spines: lists were seen to grow this way.
@@ -181,12 +131,17 @@ impl Collector<'_> {
             let key = KeyId(at as u32);
             let mut chain = vec![INITIAL];
             let mut spoilt = Vec::new();
+            let mut unwritten = BTreeSet::new();
             let mut under: Option<Write> = None;
             for value in self.history.spine(key) {
                 let write = self.write_of(key, *value);
                 let node = write.map_or(NOBODY, |write| self.node(write.transaction));
                 let length = chain.len();
-                if self.versions.insert((key.0, value.0), length as Version).is_some() {
+                let is_known = match write {
+                    Some(_) => self.writes.set_version(key, *value, length as Version).is_some(),
+                    None => !unwritten.insert(*value),
+                };
+                if is_known {
                     spoilt.push((length, OddityKind::DuplicateElement, *value, write.map(|write| write.transaction)));
                 }
                 match write {
@@ -199,7 +154,7 @@ impl Collector<'_> {
                         self.check_own_order(write, key, *value, length);
                         if let Some(under) = under.take() {
                             let on = Some(under.transaction);
-                            self.odd(OddityKind::DirtyUpdate, (write.transaction, write.op), key, Some(*value), on);
+                            self.odd(OddityKind::DirtyUpdate, write.place(), key, Some(*value), on);
                         }
                     }
                 }
@@ -212,11 +167,12 @@ impl Collector<'_> {
 
     /// What a transaction appended before an element stands before it in every list.
     fn check_own_order(&mut self, write: Write, key: KeyId, value: Scalar, place: usize) {
-        let before = self.own((write.transaction, write.op), key).last().copied();
-        let is_before = |own: Scalar| self.versions.get(&(key.0, own.0)).is_some_and(|at| (*at as usize) < place);
-        if before.is_some_and(|own| !is_before(own)) {
-            let place = (write.transaction, write.op);
-            self.odd(OddityKind::IncompatibleOrder, place, key, Some(value), Some(write.transaction));
+        if write.is_first {
+            return;
+        }
+        let before = own(self.history, write.place(), key).next_back();
+        if before.is_some_and(|own| self.version(key, own).is_none_or(|version| version as usize >= place)) {
+            self.odd(OddityKind::IncompatibleOrder, write.place(), key, Some(value), Some(write.transaction));
         }
     }
 
@@ -225,16 +181,16 @@ impl Collector<'_> {
         for id in self.facts.committed.clone() {
             for op in self.history.ops(id) {
                 let Some((key, value)) = written(op) else { continue };
-                let is_last = self.write_of(key, value).is_some_and(|write| write.is_last);
-                let is_version = is_last || matches!(op, Op::Append(..));
-                if !is_version || self.versions.contains_key(&(key.0, value.0)) {
+                let Some(write) = self.write_of(key, value) else { continue };
+                let is_version = write.is_last || matches!(op, Op::Append(..));
+                if !is_version || write.version().is_some() {
                     continue;
                 }
                 let node = self.node(id);
                 let facts = &mut self.facts.keys[key.0 as usize];
                 facts.loose.push(node);
                 let version = (facts.chain.len() + facts.loose.len() - 1) as Version;
-                self.versions.insert((key.0, value.0), version);
+                self.writes.set_version(key, value, version);
             }
         }
     }
@@ -250,16 +206,9 @@ impl Collector<'_> {
         }
     }
 
-    /// What the transaction itself wrote to a key before one of its operations.
-    fn own(&self, (id, at): (TxnId, u32), key: KeyId) -> Vec<Scalar> {
-        let earlier = self.history.ops(id)[..at as usize].iter().filter_map(written);
-        earlier.filter(|(other, _)| *other == key).map(|(_, value)| value).collect()
-    }
-
     fn register_read(&mut self, place: (TxnId, u32), key: KeyId, value: Option<Scalar>) {
-        let own = self.own(place, key);
-        if let Some(last) = own.last() {
-            if value == Some(*last) {
+        if let Some(last) = own(self.history, place, key).next_back() {
+            if value == Some(last) {
                 return;
             }
             self.odd(OddityKind::Internal, place, key, value, None);
@@ -278,7 +227,8 @@ impl Collector<'_> {
         } else if !write.is_last {
             self.odd(OddityKind::IntermediateRead, place, key, Some(value), writer);
         } else {
-            self.read(place, key, self.versions[&(key.0, value.0)]);
+            let version = write.version().expect("every last write of somebody who committed is a version");
+            self.read(place, key, version);
         }
     }
 
@@ -289,10 +239,10 @@ impl Collector<'_> {
         for (_, kind, value, writer) in wrong.copied().collect::<Vec<_>>() {
             self.odd(kind, place, key, Some(value), writer);
         }
-        let own = self.own(place, key);
-        if !own.is_empty() {
-            if !elements.ends_with(&own) {
-                self.odd(OddityKind::Internal, place, key, own.last().copied(), None);
+        if let Some(last) = own(self.history, place, key).next_back() {
+            let mut shown = elements.iter().rev();
+            if !own(self.history, place, key).rev().all(|own| shown.next() == Some(&own)) {
+                self.odd(OddityKind::Internal, place, key, Some(last), None);
             } else if let Some(others) = self.shown_since(place, key, elements) {
                 self.odd(OddityKind::Unrepeatable, place, key, Some(others), None);
             }
@@ -327,7 +277,7 @@ impl Collector<'_> {
     fn is_future(&self, (id, at): (TxnId, u32), key: KeyId, length: u32) -> bool {
         let later = self.history.ops(id)[at as usize..].iter().filter_map(written);
         let mut later = later.filter(|(other, _)| *other == key);
-        later.any(|(_, value)| self.versions.get(&(key.0, value.0)).is_some_and(|version| *version <= length))
+        later.any(|(_, value)| self.version(key, value).is_some_and(|version| version <= length))
     }
 
     /// A list that contradicts the longest one: no version order explains both.

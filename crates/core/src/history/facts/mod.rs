@@ -14,6 +14,7 @@
 //!
 //! A transaction of unknown fate counts as committed if somebody who committed saw one of its writes.
 
+mod writes;
 mod collect;
 
 use super::{KeyId, Scalar, TxnId};

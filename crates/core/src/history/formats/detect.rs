@@ -28,20 +28,35 @@ pub(super) fn detect(text: &[u8], extension: &str, is_last: bool) -> Result<Opti
         }
         return match by_first_line(&text[start..]) {
             Some(format) => Ok(Some(format)),
-            None if is_enough => Err(ReadError::new(
-                line_number,
-                format!(
-                    "cannot tell the format of this history: it begins with `{}`; expected an operation map of Elle \
-                     (EDN or JSON), `w(…)` of Plume, `w 0 1` of AWDIT, or `[x:=1]` of dbcop",
-                    show(trimmed)
-                ),
-            )),
+            None if is_enough => Err(strange(trimmed, line_number)),
             None => Ok(None),
         };
     }
     // Nothing but blanks, remarks and rules: an empty history, if the name says of which format.
     let named = FORMATS.iter().find(|row| row.extensions.contains(&extension)).map(|row| row.format);
     Ok(named.filter(|format| is_last && *format != Format::Binary && !text.is_empty()))
+}
+
+/// What a line is that no history begins with.
+fn strange(line: &[u8], number: usize) -> ReadError {
+    let is_text = match std::str::from_utf8(line) {
+        Ok(text) => !text.contains('\0'),
+        Err(_) => false,
+    };
+    if !is_text {
+        return ReadError::new(0, "this is neither text nor a history in our binary form");
+    }
+    if line.starts_with(b"-- @case") || line.starts_with(b"-- @program") {
+        let message =
+            "this is a case, not a history; `txloom run --save-history` makes a history of what happens in it";
+        return ReadError::new(number, message);
+    }
+    let message = format!(
+        "cannot tell the format of this history: it begins with `{}`; expected an operation map of Elle (EDN or JSON), \
+         `w(…)` of Plume, `w 0 1` of AWDIT, or `[x:=1]` of dbcop",
+        show(line)
+    );
+    ReadError::new(number, message)
 }
 
 fn unknown(text: &[u8], is_enough: bool) -> Result<Option<Format>, ReadError> {
@@ -55,7 +70,8 @@ fn by_first_line(text: &[u8]) -> Option<Format> {
     match text {
         [b'r' | b'w', b'(', ..] => Some(Format::Plume),
         [b'r' | b'w', b' ' | b'\t', ..] => Some(Format::Awdit),
-        [b'#', ..] => Some(Format::Edn),
+        // A tag or something left out; `# …` is a heading of a document.
+        [b'#', b'_' | b'a'..=b'z' | b'A'..=b'Z', ..] => Some(Format::Edn),
         [b'{', ..] => Some(of_map(text, Format::JsonLines)),
         [b'[', inside @ ..] => of_vector(inside),
         _ => None,
@@ -124,6 +140,14 @@ mod tests {
     fn what_is_no_history_is_refused() {
         let error = detect(b"\n\nSELECT 1;\n", "", true).unwrap_err();
         assert!(error.line == 3 && error.message.contains("it begins with `SELECT 1;`"), "{error}");
+        let error = detect(b"# About\n", "", true).unwrap_err();
+        assert!(error.line == 1 && error.message.contains("it begins with `# About`"), "{error}");
+        let error = detect(b"-- @case 1\n", "", true).unwrap_err();
+        assert!(error.message.contains("this is a case"), "{error}");
+        for garbage in [b"\x7fELF\0\0\n".as_slice(), b"\xff\xfe{"] {
+            let error = detect(garbage, "", true).unwrap_err();
+            assert!(error.line == 0 && error.message.contains("neither text nor"), "{error}");
+        }
         assert_eq!(detect(b"", "edn", true), Ok(None));
         assert_eq!(detect(b"; nothing\n", "edn", true), Ok(Some(Format::Edn)));
         assert_eq!(detect(b"; nothing", "", false), Ok(None));

@@ -41,6 +41,8 @@ pub(super) struct Ops {
     position: u64,
     /// Whether everything stands in one vector, and whether that is over.
     vector: Vector,
+    /// Where the vector begins, and where what was read last ends.
+    lines: (usize, usize),
     list: Vec<Scalar>,
 }
 
@@ -93,6 +95,7 @@ impl Ops {
             next_unnamed: UNNAMED_SESSIONS,
             position: 0,
             vector: Vector::None,
+            lines: (1, 1),
             list: Vec::new(),
         }
     }
@@ -105,6 +108,7 @@ impl Ops {
             None => return Ok(false),
             Some(b'[' | b'(') if self.vector == Vector::None && self.position == 0 => {
                 self.vector = Vector::Open;
+                self.lines.0 = line + newlines(&scan.text[from..scan.at]);
                 scan.at += 1;
                 return Ok(true);
             }
@@ -437,6 +441,7 @@ impl Decoder for Ops {
                     if !is_more {
                         return Ok(used);
                     }
+                    self.lines.1 = line;
                 }
                 Err(Stop::End) if !is_last => return Ok(used),
                 Err(Stop::End) => {
@@ -456,8 +461,11 @@ impl Decoder for Ops {
 
     fn finish(mut self: Box<Self>) -> Result<Read, ReadError> {
         if self.vector == Vector::Open {
-            let message = "the file ends in the middle of a vector: its closing bracket is missing";
-            return Err(ReadError::new(0, message));
+            let (begins, ends) = self.lines;
+            let message = format!(
+                "the file ends in the middle of the vector that begins in line {begins}: its closing bracket is missing"
+            );
+            return Err(ReadError::new(ends, message));
         }
         let open = std::mem::take(&mut self.processes).into_iter();
         let mut open: Vec<(Option<i64>, Process, Invoked)> =

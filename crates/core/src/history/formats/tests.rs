@@ -110,8 +110,8 @@ fn errors_name_the_line_and_what_was_found() {
         "line 2: the file ends in the middle of an operation, which begins with `{:type :ok :value [[:append`",
     );
     refused(
-        "[{:type :ok :value []}",
-        "line 0: the file ends in the middle of a vector: its closing bracket is missing",
+        "\n[{:type :ok :value []}\n {:type :ok\n  :value []}\n\n",
+        "line 4: the file ends in the middle of the vector that begins in line 2: its closing bracket is missing",
     );
     refused(
         "\n{:type :ok\n :value [[:cas x 1 2]]}",

@@ -3,7 +3,7 @@
 //! ```text
 //!   file ──load──→ history ──judge──→ HistoryReport ──→ text, JSON
 //!                     │          └──→ --svg: the first cycle as a picture
-//!                     └─ --save: our binary form
+//!                     └─ --save: as its file's ending says
 //! ```
 //!
 //! With `--level` the answer is the exit code: 0 holds, 1 violated, 5 undecided. Without, everything is told that is known:
@@ -11,10 +11,11 @@
 
 mod load;
 mod judge;
+pub(super) mod save;
 
 use std::path::{Path, PathBuf};
 
-use txloom_core::history::formats::{FORMATS, binary};
+use txloom_core::history::formats::FORMATS;
 use txloom_core::level::formal::LEVELS;
 use txloom_core::suggest::hint;
 
@@ -33,7 +34,7 @@ use judge::Question;
 pub struct CheckArgs {
     /// Histories: Elle/Jepsen (EDN, JSON, JSON lines), Plume/PolySI, AWDIT, dbcop, or our own; directories stand for all
     /// files in them; - is the standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Ask for this level, e.g. snapshot-isolation, strong-session-causal, strict-serializable; may be repeated
     #[arg(long, value_name = "LEVEL")]
@@ -42,12 +43,12 @@ pub struct CheckArgs {
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub limit: String,
     /// Also print the smallest part of the history that still violates the level in the same way
-    #[arg(long, requires = "level")]
+    #[arg(long)]
     pub minimize: bool,
     /// Draw the first cycle that is found into FILE
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write the history to FILE in our own binary form, which is read much faster
+    /// Write the history to FILE, in the format that its ending names; .txh, our own, is read much faster than others
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// The form of the report
@@ -61,18 +62,28 @@ pub struct CheckArgs {
 /// What the help ends with.
 pub const EXAMPLES: &str = "\
 Examples:
-  txloom check history.edn                              which levels hold, and what violates the others
-  txloom check history.edn --level snapshot-isolation   exit code 0: it holds, 1: violated, 5: undecided
-  txloom check long.jsonl --save long.txh               keep it in a form that is read in a second";
+  txloom check history.edn                    which levels hold, and what violates the others
+  txloom check history.edn --level si         exit code 0: it holds, 1: violated, 5: undecided
+  txloom check history.edn --svg cycle.svg    see what is wrong
+  txloom check long.jsonl --save long.txh     keep it in a form that is read in a second";
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    if args.files.is_empty() {
+        let how = "name a history, a directory of them, or - for the standard input";
+        return Err(Failure::bad_input(format!("no FILE to check: {how} (`txloom check --help` has examples)")));
+    }
+    if args.minimize && args.level.is_empty() {
+        let why = "the smallest part is one that still violates it";
+        return Err(Failure::bad_input(format!("--minimize needs a level, e.g. --level serializable: {why}")));
+    }
     args.level.iter().try_for_each(|name| check_name(name))?;
     let question = Question { levels: &args.level, limit: parse_duration(&args.limit)?, minimize: args.minimize };
     let files = files(&args.files)?;
     if let (Some(_), [_, _, ..]) = (&args.save, files.as_slice()) {
         return Err(Failure::bad_input("--save takes one history; check the others without it"));
     }
+    args.save.as_deref().map(save::format_of).transpose()?;
     if let Some(path) = &args.out {
         streams.redirect(path)?;
     }
@@ -80,7 +91,7 @@ pub fn run(args: &CheckArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     for file in &files {
         let report = load::load(file, streams).and_then(|loaded| {
             if let Some(path) = &args.save {
-                write_file(path, &binary::write(&loaded.read.history, loaded.read.format))?;
+                save::save(path, &loaded.read.history, loaded.read.format)?;
             }
             judge::judge(&loaded, &question)
         });

@@ -5,6 +5,8 @@ use txloom_core::case::Case;
 use txloom_core::case::check::{check, shows_anomaly};
 use txloom_core::case::record::record;
 use txloom_core::engine::EngineErrorKind;
+use txloom_core::history::History;
+use txloom_core::history::from_trace::{NotTraceable, history_of};
 use txloom_core::oracle::{Mode, RunError, RunRequest, Runner};
 use txloom_core::schedule::{Policy, Schedule};
 use txloom_core::trace::{Trace, compare};
@@ -27,6 +29,8 @@ pub(crate) struct Execution {
     pub(crate) exit: Exit,
     /// The case with what happened as its expectations; only if that was asked for, and nothing failed.
     pub(crate) recorded: Option<Case>,
+    /// What happened as a history; only if that was asked for, and it happened. Of several runs it is the last one.
+    pub(crate) history: Option<Result<History, NotTraceable>>,
 }
 
 /// One execution on one target.
@@ -48,13 +52,18 @@ pub(crate) fn execute(
     }
     let explicit: Vec<Schedule> = case.schedules().into_iter().cloned().collect();
     let schedules = if explicit.is_empty() { vec![None] } else { explicit.into_iter().map(Some).collect() };
-    let mut done = Execution { report: case_report(&loaded.file, &case), exit: Exit::Clean, recorded: None };
+    let report = case_report(&loaded.file, &case);
+    let mut done = Execution { report, exit: Exit::Clean, recorded: None, history: None };
     for schedule in schedules {
         let attempts = (0..runner.targets().len())
             .map(|target| attempt(settings, &case, target, schedule.as_ref(), runner))
             .collect::<Result<Vec<Attempt>, Failure>>()?;
         if settings.record {
             done.recorded = record_all(&loaded.case, &attempts);
+        }
+        if settings.save_history.is_some() {
+            let trace = attempts.last().and_then(|attempt| attempt.trace.as_ref().ok());
+            done.history = trace.map(|trace| history_of(&case, trace));
         }
         let expected = done.recorded.as_ref().unwrap_or(&case);
         let targets = runner.targets();

@@ -3,6 +3,7 @@
 mod execute;
 mod judge;
 mod record;
+mod history;
 
 use txloom_core::engine::Engine;
 use txloom_core::oracle::Runner;
@@ -29,12 +30,20 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
                 "--format isolationtester prints a transcript, and nothing for an oracle to judge",
             ));
         }
+        if args.save_history.is_some() {
+            return Err(Failure::bad_input(
+                "--format isolationtester prints a transcript: save the history without it",
+            ));
+        }
         return super::isolation::run(args, streams);
     }
     let settings = RunSettings::new(args)?;
     let cases = cases::load(&settings.cases, streams)?;
     if settings.record {
         cases.iter().try_for_each(record::check)?;
+    }
+    if let Some(path) = &settings.save_history {
+        history::check(path, &settings, &cases)?;
     }
     if let Some(path) = &settings.out {
         streams.redirect(path)?;
@@ -83,6 +92,9 @@ pub(crate) fn run_on(
                     record::write(loaded, &done)?;
                 }
                 shown.show(done.report, streams)?;
+                if let (Some(path), Some(history)) = (&settings.save_history, done.history) {
+                    failure = history::write(path, loaded, history).err();
+                }
             }
             Err(fatal) => {
                 failure = Some(fatal);

@@ -101,6 +101,16 @@ pub struct ViolationReport {
     pub cycle: Vec<EdgeReport>,
 }
 
+impl ViolationReport {
+    /// Its canonical name and what people call it, where that is not the same: `P4, lost update`, `write-skew`.
+    pub fn title(&self) -> String {
+        match self.anomaly.replace('-', " ") == self.name {
+            true => self.anomaly.clone(),
+            false => format!("{}, {}", self.anomaly, self.name),
+        }
+    }
+}
+
 /// A transaction of a violation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransactionReport {

@@ -67,7 +67,7 @@ fn write_answer(page: &mut Page, file: &str, answer: &AnswerReport) {
     match &answer.verdict {
         VerdictReport::Holds => line.push(Role::Plain, " holds"),
         VerdictReport::Violated { violation } => {
-            line.push(Role::Plain, format!(" is violated: {}, {}", violation.anomaly, violation.name));
+            line.push(Role::Plain, format!(" is violated: {}", violation.title()));
         }
         VerdictReport::Undecided { why } => line.push(Role::Plain, format!(" is undecided: {why}")),
     }

@@ -49,6 +49,7 @@ mod tests;
 use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
 use super::model::levels::LevelsReport;
 use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
+use line::Line;
 use page::Page;
 
 /// What the text form needs to know of the place where it is shown.
@@ -88,6 +89,16 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Check(found) => paint(options, |page| check::write(page, found)),
         Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
     }
+}
+
+/// A text in lines of at most so many columns.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let painted = |line: &Line| {
+        let mut out = String::new();
+        line.paint(false, &mut out);
+        out
+    };
+    Line::plain(text).wrap(columns, 0).iter().map(painted).collect()
 }
 
 /// One case on all its targets, in full.
