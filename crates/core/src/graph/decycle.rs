@@ -38,7 +38,7 @@ impl Graph {
         components(&followers, &vec![false; followers.len()])
     }
 
-    /// Statements without which there is no cycle, in ascending order. None of them can stay alone.
+    /// Statements without which there is no cycle, in ascending order; with any one of them back there would be one.
     pub fn to_remove(&self, random: &mut Random) -> Vec<usize> {
         let followers = self.followers();
         let mut gone = vec![false; followers.len()];

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! where a row that was not found is a version, too: its "writer" is who deleted it, its "replacer" who inserted it
-//! (see [`absence`](super::absence)). What the reader did with the version names the edge, and it may have done several
+//! (see `absence`). What the reader did with the version names the edge, and it may have done several
 //! things: returned it (item), chosen by it what to return or to write (predicate), computed from it (value).
 //!
 //! # Why these suffice

@@ -60,7 +60,7 @@ mod tests {
     fn a_cycle_of_transactions_need_not_be_one_of_statements() {
         // Read skew: b reads one row from before a and one from after it.
         let graph = graph(
-            "b1 T1 sees t1=0 outputs t1=0
+            "b1 T1 sees t1=0 t2=0 outputs t1=0
              a1 T0 sees t1=0 t2=0 writes t1:0>5 t2:0>5
              b2 T1 sees t1=5 t2=5 outputs t2=5",
         );

@@ -57,7 +57,8 @@ impl Graph {
     /// Whether an order has every statement once, and every dependency the right way round.
     pub fn respects(&self, order: &[usize]) -> bool {
         let places: BTreeMap<usize, usize> = order.iter().enumerate().map(|(place, at)| (*at, place)).collect();
-        let is_complete = order.len() == self.statements.len() && places.len() == order.len();
+        let count = self.statements.len();
+        let is_complete = order.len() == count && places.len() == count && places.keys().all(|at| *at < count);
         let is_forward = |from: usize, to: usize| match (places.get(&from), places.get(&to)) {
             (Some(first), Some(second)) => first < second,
             _ => false,
