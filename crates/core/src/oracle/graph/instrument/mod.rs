@@ -200,11 +200,9 @@ impl Sessions<'_> {
         }
         let mut parsed = Parsed::read(sql.as_str())?;
         refuse::check(&parsed.statement, &self.setup.schema)?;
-        let (target, before) = targets::target(&mut parsed.statement, &self.setup.schema, self.next)?;
+        let (target, beside) = targets::target(&mut parsed.statement, &self.setup.schema, self.next)?;
         self.next += i64::from(target.version.is_some());
-        if let Some(before) = before {
-            self.texts.add(step.clone(), before, self.tables);
-        }
+        self.texts.add(step.clone(), beside, self.tables);
         self.targets.insert(step, target);
         rewritten(&parsed.print()?)
     }

@@ -7,7 +7,7 @@
 //!   INSERT INTO t VALUES …                         all of t                                                   all of t
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -33,6 +33,15 @@ pub(super) struct BeforeWrite {
     pub(super) limit: Option<Expr>,
 }
 
+/// What a statement's own reads are made of, beside whole tables.
+#[derive(Debug, Clone)]
+pub(super) struct Beside {
+    /// For UPDATE and DELETE.
+    pub(super) before: Option<BeforeWrite>,
+    /// The tables that a locking query does not lock.
+    pub(super) unlocked: BTreeSet<Arc<str>>,
+}
+
 /// The texts of all reads of a case.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Texts {
@@ -40,6 +49,8 @@ pub(super) struct Texts {
     all: BTreeMap<Arc<str>, String>,
     /// The Before-Write Reads, plain and locking.
     before: BTreeMap<StepRef, (String, String)>,
+    /// The tables that locking queries do not lock.
+    unlocked: BTreeMap<StepRef, BTreeSet<Arc<str>>>,
 }
 
 impl Texts {
@@ -51,11 +62,13 @@ impl Texts {
                 table.key.iter().chain([&table.version]).chain(&table.probed).map(String::as_str).collect();
             Some((name.clone(), format!("SELECT {} FROM {}", columns.join(", "), definition.name)))
         };
-        Texts { all: tables.iter().filter_map(read).collect(), before: BTreeMap::new() }
+        Texts { all: tables.iter().filter_map(read).collect(), ..Texts::default() }
     }
 
-    /// Adds the Before-Write Read of a statement.
-    pub(super) fn add(&mut self, step: StepRef, write: BeforeWrite, tables: &BTreeMap<Arc<str>, Table>) {
+    /// Adds what the reads of a statement need.
+    pub(super) fn add(&mut self, step: StepRef, beside: Beside, tables: &BTreeMap<Arc<str>, Table>) {
+        self.unlocked.insert(step.clone(), beside.unlocked);
+        let Some(write) = beside.before else { return };
         let Some(table) = tables.get(&write.table) else { return };
         let columns: Vec<&str> = table.key.iter().chain([&table.version]).map(String::as_str).collect();
         let plain = write.print(&columns);
@@ -65,11 +78,12 @@ impl Texts {
 
     /// The reads around a statement.
     pub(super) fn around(&self, step: &StepRef, target: &Target, view: View) -> Reads {
+        let is_unlocked = |table: &Arc<str>| self.unlocked.get(step).is_some_and(|unlocked| unlocked.contains(table));
         let all = |table: &Arc<str>, role: Role| {
             let text = self.all.get(table)?;
             let sql = match view {
-                View::Plain => text.clone(),
-                View::Locking => format!("{text} LOCK IN SHARE MODE"),
+                View::Locking if !is_unlocked(table) => format!("{text} LOCK IN SHARE MODE"),
+                _ => text.clone(),
             };
             Some(Read { sql, role, table: table.clone() })
         };

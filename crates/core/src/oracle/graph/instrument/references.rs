@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use sqlparser::ast::{Expr, Ident, Query, Select, TableFactor, TableWithJoins, Visit, Visitor, With};
+use sqlparser::ast::{Expr, Ident, Query, Select, SetExpr, TableFactor, TableWithJoins, Visit, Visitor, With};
 
 use super::Skip;
 use super::schema::{Definition, Schema};
@@ -19,6 +19,25 @@ pub(super) type Hidden = Vec<String>;
 /// The tables that these parts of a statement refer to, subqueries included.
 pub(super) fn tables(parts: &impl Visit, schema: &Schema, hidden: &Hidden) -> Result<BTreeSet<Arc<str>>, Skip> {
     Found::new(schema, hidden.clone()).visit(parts)
+}
+
+/// The tables that only subqueries of a query refer to, if its FROM clause has tables only, and none of them. A lock on the
+/// query is for those of its FROM clause: a table in both places would be read in two ways.
+pub(super) fn beside_locks(query: &Query, schema: &Schema) -> Result<BTreeSet<Arc<str>>, Skip> {
+    let mut found = Found::new(schema, Hidden::new());
+    if let ControlFlow::Break(skip) = query.visit(&mut found) {
+        return Err(skip);
+    }
+    let hidden = names(query.with.as_ref());
+    let locked = match query.body.as_ref() {
+        SetExpr::Select(select) => base_tables(select, schema, &hidden),
+        _ => None,
+    };
+    let locked = locked.ok_or(Skip("a locking query of something else than tables"))?;
+    if locked.iter().any(|(table, ..)| found.in_subqueries.contains(*table)) {
+        return Err(Skip("a table that is read with and without a lock"));
+    }
+    Ok(found.in_subqueries)
 }
 
 /// The tables that the WITH clause before a write refers to.
@@ -40,11 +59,19 @@ struct Found<'a> {
     /// What is hidden in bodies of common table expressions, by where they are in memory: nothing moves during a visit.
     own_scopes: BTreeMap<usize, Hidden>,
     tables: BTreeSet<Arc<str>>,
+    /// Those of them that are referred to by queries within the outermost one.
+    in_subqueries: BTreeSet<Arc<str>>,
 }
 
 impl<'a> Found<'a> {
     fn new(schema: &'a Schema, hidden: Hidden) -> Found<'a> {
-        Found { schema, scopes: vec![hidden], own_scopes: BTreeMap::new(), tables: BTreeSet::new() }
+        Found {
+            schema,
+            scopes: vec![hidden],
+            own_scopes: BTreeMap::new(),
+            tables: BTreeSet::new(),
+            in_subqueries: BTreeSet::new(),
+        }
     }
 
     fn visit(mut self, parts: &impl Visit) -> Result<BTreeSet<Arc<str>>, Skip> {
@@ -97,7 +124,13 @@ impl Visitor for Found<'_> {
                     name.0.len() == 1 && self.scopes.last().is_some_and(|hidden| hidden.contains(&last_plain(name)));
                 match self.schema.find(name) {
                     _ if is_hidden => {}
-                    Some((table, _)) => drop(self.tables.insert(table.clone())),
+                    Some((table, _)) => {
+                        self.tables.insert(table.clone());
+                        // Around the outermost query, there is one scope; within it, two.
+                        if self.scopes.len() > 2 {
+                            self.in_subqueries.insert(table.clone());
+                        }
+                    }
                     None => return ControlFlow::Break(Skip("a table that the setup does not create")),
                 }
                 ControlFlow::Continue(())

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Distinct, Expr, Function, FunctionArgumentClause, FunctionArguments, Ident, LimitClause, Query, Select, SetExpr,
-    Statement, Visit, Visitor, WindowFrameUnits, WindowType, With,
+    Distinct, Expr, Function, FunctionArgumentClause, FunctionArguments, Ident, LimitClause, Query, Select, SelectItem,
+    SetExpr, Statement, Visit, Visitor, WindowFrameUnits, WindowType, With,
 };
 
 use super::Skip;
@@ -19,6 +19,7 @@ use super::text::{last_plain, plain};
 
 const CHANCE: Skip = Skip("a function whose value depends on more than the data");
 pub(super) const NO_ORDER: Skip = Skip("LIMIT without a total order");
+pub(super) const WILDCARD: Skip = Skip("a wildcard that a version does not fit into");
 const ROW_ORDER: Skip = Skip("a function that depends on the order of rows");
 
 /// Functions of time, chance, the connection and the server.
@@ -80,17 +81,14 @@ pub(super) fn check(statement: &Statement, schema: &Schema) -> Result<(), Skip> 
     broken(statement.visit(&mut names))?;
     let hidden = names.0.into_iter().collect();
     broken(statement.visit(&mut Check { schema, hidden, selects: Vec::new() }))?;
-    let mut locks = Locks { is_query: matches!(statement, Statement::Query(_)), ..Locks::default() };
-    broken(statement.visit(&mut locks))
+    broken(statement.visit(&mut Locks { is_query: matches!(statement, Statement::Query(_)), depth: 0 }))
 }
 
-/// Locks are for whole queries: what a subquery reads and what the query around it reads would be two things.
-#[derive(Default)]
+/// Locks are for the outermost query, and for all of its tables.
 struct Locks {
     /// Whether the outermost query is the statement.
     is_query: bool,
     depth: usize,
-    is_locking: bool,
 }
 
 impl Visitor for Locks {
@@ -99,11 +97,7 @@ impl Visitor for Locks {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Skip> {
         let is_outermost = self.depth == 0 && self.is_query;
         self.depth += 1;
-        if self.is_locking {
-            return ControlFlow::Break(Skip("a locking query with subqueries"));
-        }
-        self.is_locking = !query.locks.is_empty();
-        if self.is_locking && !is_outermost {
+        if !query.locks.is_empty() && !is_outermost {
             return ControlFlow::Break(Skip("a locking subquery"));
         }
         if query.locks.iter().any(|lock| lock.of.is_some()) {
@@ -168,6 +162,11 @@ impl Visitor for Check<'_> {
     }
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<Skip> {
+        if let Expr::InSubquery { subquery, .. } | Expr::Subquery(subquery) = expression
+            && let Err(skip) = self.refuse_wildcards(&subquery.body)
+        {
+            return ControlFlow::Break(skip);
+        }
         match expression {
             Expr::Function(function) if self.depends_on_rows(function) => ControlFlow::Break(ROW_ORDER),
             Expr::Identifier(name) if self.is_system(name) => ControlFlow::Break(Skip("a system column")),
@@ -194,8 +193,30 @@ impl Check<'_> {
         if query.locks.iter().any(|lock| lock.nonblock.is_some()) {
             return Err(Skip("SKIP LOCKED or NOWAIT"));
         }
+        if matches!(query.body.as_ref(), SetExpr::SetOperation { .. }) {
+            self.refuse_wildcards(&query.body)?;
+        }
         let is_cut = query.fetch.is_some() || query.limit_clause.as_ref().is_some_and(is_limit);
         if is_cut && !is_ordered(query, self.schema, &self.hidden) { Err(NO_ORDER) } else { Ok(()) }
+    }
+
+    /// A column that we add makes `*` one longer: where the number of columns matters, this would be an error.
+    fn refuse_wildcards(&self, body: &SetExpr) -> Result<(), Skip> {
+        match body {
+            SetExpr::Select(select) => {
+                let is_wildcard =
+                    |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+                let grows = self.schema.tables.values().any(|table| table.is_added);
+                let is_refused = grows && select.projection.iter().any(is_wildcard);
+                if is_refused { Err(WILDCARD) } else { Ok(()) }
+            }
+            SetExpr::Query(query) => self.refuse_wildcards(&query.body),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.refuse_wildcards(left)?;
+                self.refuse_wildcards(right)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn is_system(&self, name: &Ident) -> bool {

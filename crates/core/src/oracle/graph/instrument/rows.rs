@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, GroupByExpr, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, Value,
-    Visit, Visitor,
+    Expr, Function, FunctionArguments, GroupByExpr, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
+    TableFactor, Value, Visit, Visitor,
 };
 
 use super::Skip;
@@ -31,7 +31,11 @@ const AGGREGATES: &[&str] = &[
 /// Whether this is an aggregate, and not one over a window.
 pub(super) fn is_aggregate(function: &Function) -> bool {
     let name = last_plain(&function.name);
-    function.over.is_none() && (AGGREGATES.contains(&name.as_str()) || LIST_AGGREGATES.contains(&name.as_str()))
+    // SQLite's MIN and MAX of several arguments are what others call LEAST and GREATEST.
+    let is_scalar = ["min", "max"].contains(&name.as_str())
+        && matches!(&function.args, FunctionArguments::List(list) if list.args.len() > 1);
+    let is_known = AGGREGATES.contains(&name.as_str()) || LIST_AGGREGATES.contains(&name.as_str());
+    function.over.is_none() && is_known && !is_scalar
 }
 
 /// Whether the rows of a query come in one order only, so that it does not matter where it is cut.

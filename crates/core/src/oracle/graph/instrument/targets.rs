@@ -9,8 +9,8 @@ use sqlparser::ast::{
     With,
 };
 
-use super::reads::BeforeWrite;
-use super::references::{Hidden, mentions_columns, names, tables, tables_of_with};
+use super::reads::{BeforeWrite, Beside};
+use super::references::{Hidden, beside_locks, mentions_columns, names, tables, tables_of_with};
 use super::schema::{Definition, Schema};
 use super::text::{last_plain, plain};
 use super::{Skip, Target, output, refuse, rows, versions};
@@ -27,12 +27,8 @@ const READ: Flag = |uses| &mut uses.read;
 const WRITE: Flag = |uses| &mut uses.write;
 const VALUE: Flag = |uses| &mut uses.value;
 
-/// Makes a statement ready, which writes this version if it writes. Also returns what its Before-Write Read is made of.
-pub(super) fn target(
-    statement: &mut Statement,
-    schema: &Schema,
-    version: i64,
-) -> Result<(Target, Option<BeforeWrite>), Skip> {
+/// Makes a statement ready, which writes this version if it writes; also says what its reads are made of.
+pub(super) fn target(statement: &mut Statement, schema: &Schema, version: i64) -> Result<(Target, Beside), Skip> {
     let maker = Maker { schema, version };
     match statement {
         Statement::Query(query) => {
@@ -42,7 +38,7 @@ pub(super) fn target(
                     maker.write(write, with.as_ref())
                 }
                 SetExpr::Merge(_) => Err(Skip("MERGE")),
-                _ => maker.query(query).map(|target| (target, None)),
+                _ => maker.query(query),
             }
         }
         write => maker.write(write, None),
@@ -55,15 +51,16 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn query(&self, query: &mut Query) -> Result<Target, Skip> {
+    fn query(&self, query: &mut Query) -> Result<(Target, Beside), Skip> {
         let locks = !query.locks.is_empty();
+        let unlocked = if locks { beside_locks(query, self.schema)? } else { BTreeSet::new() };
         let mut uses = Tables::new();
         self.mark(&mut uses, &*query, &Hidden::new(), &[READ])?;
         let output = output::append(query, self.schema);
-        Ok(Target { uses, written: None, version: None, locks, output })
+        Ok((Target { uses, written: None, version: None, locks, output }, Beside { before: None, unlocked }))
     }
 
-    fn write(&self, statement: &mut Statement, with: Option<&With>) -> Result<(Target, Option<BeforeWrite>), Skip> {
+    fn write(&self, statement: &mut Statement, with: Option<&With>) -> Result<(Target, Beside), Skip> {
         let mut uses = Tables::new();
         let roles: &[Flag] = if matches!(statement, Statement::Delete(_)) { &[READ] } else { &[READ, VALUE] };
         if let Some(with) = with {
@@ -79,7 +76,8 @@ impl Maker<'_> {
         };
         let version = (!matches!(statement, Statement::Delete(_))).then_some(self.version);
         let before = before.map(|before| BeforeWrite { with: with.cloned(), ..before });
-        Ok((Target { uses, written: Some(written), version, locks: false, output: None }, before))
+        let beside = Beside { before, unlocked: BTreeSet::new() };
+        Ok((Target { uses, written: Some(written), version, locks: false, output: None }, beside))
     }
 
     fn update(

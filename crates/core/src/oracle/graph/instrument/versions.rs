@@ -13,6 +13,7 @@ use sqlparser::ast::{
 };
 
 use super::Skip;
+use super::refuse::WILDCARD;
 use super::schema::{Definition, Schema};
 use super::text::{last_plain, plain};
 
@@ -117,7 +118,7 @@ fn expand(body: &mut SetExpr, schema: &Schema, is_shadowed: bool) -> Result<(), 
                 return Ok(());
             }
             let columns = columns_of_wildcard(select, schema).filter(|_| !is_shadowed);
-            select.projection = columns.ok_or(Skip("a wildcard that a version does not fit into"))?;
+            select.projection = columns.ok_or(WILDCARD)?;
             Ok(())
         }
         SetExpr::Query(query) => expand(&mut query.body, schema, is_shadowed || query.with.is_some()),
