@@ -90,7 +90,7 @@ impl Sheet {
     fn paragraph(&mut self, indent: f64, text: &str) {
         let columns = ((self.width - 2.0 * MARGIN - indent) / CHARACTER) as usize;
         for (at, line) in wrapped(text, columns).iter().enumerate() {
-            let hanging = if at == 0 { 0.0 } else { 16.0 };
+            let hanging = if at == 0 || indent == 0.0 { 0.0 } else { 16.0 };
             self.line(MARGIN + indent + hanging, "class=\"words\"", line);
         }
     }
@@ -106,7 +106,7 @@ impl Sheet {
 
     fn circle(&mut self, violation: &ViolationReport, names: &[&str], radius: f64) {
         let is_pair = names.len() == 2;
-        let height = if is_pair { 70.0 } else { radius };
+        let height = if is_pair { 44.0 } else { radius };
         let middle = (self.width / 2.0, self.y + 30.0 + height);
         // Of two, the first stands on the left; of more, it stands on top.
         let first = if is_pair { TAU / 2.0 } else { -TAU / 4.0 };

@@ -55,6 +55,7 @@ impl LineReader for Awdit {
 
 /// Writes it; the error says what the format cannot hold.
 pub(super) fn write(history: &History) -> Result<String, String> {
+    super::write::check_plain(history, "AWDIT", |c| !c.is_whitespace())?;
     let mut text = String::new();
     for (at, session) in super::write::sessions(history).into_iter().enumerate() {
         text.push_str(if at > 0 { "=====\n" } else { "" });

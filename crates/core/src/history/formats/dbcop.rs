@@ -13,6 +13,7 @@ use super::super::build::{Builder, Head};
 use super::super::{History, Op, Scalar, Status};
 use super::numbers::LineReader;
 use super::scan::{Scan, Stop, Syntax, Token, show};
+use super::write::check_plain;
 use super::{Decoder, Format, Read, ReadError, settle};
 
 /// Reads the text.
@@ -58,19 +59,23 @@ impl Text {
     fn event(&mut self, event: &str, line: usize) -> Result<(), ReadError> {
         let wrong = || ReadError::new(line, format!("expected `x:=1`, `x==1` or `x==?`, found `{event}`"));
         let version = |text: &str| text.parse().map(Scalar).map_err(|_| wrong());
-        let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let (name, op) = match (event.split_once(":="), event.split_once("==")) {
             (Some((name, value)), _) => (name, Op::Write(self.builder.key(name), version(value)?)),
             (None, Some((name, "?"))) => (name, Op::Read(self.builder.key(name), None)),
             (None, Some((name, value))) => (name, Op::Read(self.builder.key(name), Some(version(value)?))),
             (None, None) => return Err(wrong()),
         };
-        if !is_name(name) {
+        if name.is_empty() || !name.chars().all(is_part) {
             return Err(wrong());
         }
         self.builder.push(op);
         Ok(())
     }
+}
+
+/// Whether names of the text may have this character.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Reads the JSON, at its end: `{"params": …, "data": [[{"events": […], "committed": true}]]}`, or `data` alone.
@@ -251,6 +256,7 @@ fn newlines(text: &[u8]) -> usize {
 
 /// Writes the text; the error says what the format cannot hold.
 pub(super) fn write_text(history: &History) -> Result<String, String> {
+    check_plain(history, "dbcop", is_part)?;
     let mut text = String::new();
     for (at, session) in super::write::sessions(history).into_iter().enumerate() {
         text.push_str(if at > 0 { "---\n" } else { "" });
@@ -284,6 +290,7 @@ fn event(history: &History, op: &Op) -> Result<String, String> {
 
 /// Writes the JSON; the error says what the format cannot hold.
 pub(super) fn write_json(history: &History) -> Result<String, String> {
+    check_plain(history, "dbcop", |c| !matches!(c, '"' | '\\') && !c.is_control())?;
     let mut sessions = Vec::new();
     for session in super::write::sessions(history) {
         let mut transactions = Vec::new();

@@ -82,6 +82,7 @@ impl Plume {
 
 /// Writes it; the error says what the format cannot hold.
 pub(super) fn write(history: &History) -> Result<String, String> {
+    super::write::check_plain(history, "Plume", |c| !c.is_whitespace() && !matches!(c, ',' | '(' | ')'))?;
     let mut text = String::new();
     for (id, transaction) in history.transactions() {
         if transaction.status == Status::Unknown {
