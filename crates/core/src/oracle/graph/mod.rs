@@ -34,7 +34,7 @@
 //! **Soundness** rests on three things: the reads see what the statement sees ([`instrument::views`] says at which levels
 //! of which engines they do), a table that a statement does not mention cannot matter to it (so no triggers, views, calls,
 //! cascades), and statements are functions of the rows that they see (so no clocks, sequences, LIMIT without an order).
-//! [`instrument::prepare`] refuses what does not qualify. Statements of transactions that did not commit are run, but
+//! [`instrument::prepare`] refuses what does not qualify: in a hunt the case is judged without such statements. Statements of transactions that did not commit are run, but
 //! neither followed nor compared: they must have no effect.
 //!
 //! # Limits
@@ -161,7 +161,11 @@ impl GraphOracle {
         runner: &mut dyn Runner,
     ) -> Result<(Verdict, Followed), RunError> {
         let engine = runner.targets().swap_remove(target);
-        let made = instrument::prepare(case).map_err(|skip| skip.to_string());
+        let made = instrument::prepare(case).and_then(|prepared| match prepared.refused.values().next() {
+            Some(skip) if self.insists => Err(*skip),
+            _ => Ok(prepared),
+        });
+        let made = made.map_err(|skip| skip.to_string());
         let ready = made.and_then(|prepared| Ok((session_views(&prepared.case, &engine)?, prepared)));
         let (views, prepared) = match ready {
             Ok(ready) => ready,

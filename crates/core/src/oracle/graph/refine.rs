@@ -45,8 +45,9 @@ impl Trial<'_> {
         followed: &mut Followed,
     ) -> Result<Result<Refined, String>, RunError> {
         let mut order = submitted(&self.prepared.case, self.original, schedule);
+        order.retain(|step| !self.prepared.refused.contains_key(step));
         let mut moved = BTreeSet::new();
-        followed.statements = self.prepared.targets.len();
+        followed.statements = self.prepared.targets.len() + self.prepared.refused.len();
         while followed.rounds < self.oracle.rounds_max {
             followed.rounds += 1;
             let instrumented = match Instrumented::new(self.prepared, &order, &self.views) {

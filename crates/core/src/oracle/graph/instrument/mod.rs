@@ -37,6 +37,8 @@ pub struct Prepared {
     pub case: Case,
     /// Every step that is not transaction control.
     pub targets: BTreeMap<StepRef, Target>,
+    /// The steps that cannot be followed, and why: the case can only be judged without them.
+    pub refused: BTreeMap<StepRef, Skip>,
     /// The tables, by their plain names.
     pub tables: BTreeMap<Arc<str>, Table>,
     texts: Texts,
@@ -129,7 +131,7 @@ pub enum Role {
 
 /// Why a case cannot be followed: a short phrase that is the same for all cases of its kind, e.g. `a table without a
 /// primary key`, `an update of a primary key`, `savepoints`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Skip(pub &'static str);
 
@@ -151,13 +153,14 @@ pub fn prepare(case: &Case) -> Result<Prepared, Skip> {
         tables: &tables,
         lengths: BTreeMap::new(),
         targets: BTreeMap::new(),
+        refused: BTreeMap::new(),
     };
     for entry in &mut entries {
         match &mut entry.line {
             Line::Step(_, Item::Call(_), _) => return Err(Skip("calls of a program")),
             Line::Event(_) => return Err(Skip("events")),
             Line::Step(name, Item::Sql(sql), expectations) => {
-                *sql = sessions.step(name, sql)?;
+                *sql = sessions.step(name, sql);
                 expectations.clear();
             }
             _ => {}
@@ -167,9 +170,12 @@ pub fn prepare(case: &Case) -> Result<Prepared, Skip> {
         !matches!(line, Line::Assert(_) | Line::Final(_) | Line::Schedule(_) | Line::Anomaly(_) | Line::Program(_))
     };
     entries.retain(|entry| is_kept(&entry.line));
-    let Sessions { targets, texts, .. } = sessions;
+    let Sessions { targets, refused, texts, .. } = sessions;
+    if let (true, Some(skip)) = (targets.is_empty(), refused.values().next()) {
+        return Err(*skip);
+    }
     let case = Case { entries, epilogue: case.epilogue.clone(), program: None };
-    Ok(Prepared { case, targets, tables, texts })
+    Ok(Prepared { case, targets, refused, tables, texts })
 }
 
 /// The sessions of a case, as far as they are ready.
@@ -180,15 +186,26 @@ struct Sessions<'a> {
     next: i64,
     lengths: BTreeMap<SessionName, usize>,
     targets: BTreeMap<StepRef, Target>,
+    refused: BTreeMap<StepRef, Skip>,
     texts: Texts,
 }
 
 impl Sessions<'_> {
-    /// Makes the next step of a session ready.
-    fn step(&mut self, session: &SessionName, sql: &Sql) -> Result<Sql, Skip> {
+    /// Makes the next step of a session ready; one that cannot be followed stays as it is.
+    fn step(&mut self, session: &SessionName, sql: &Sql) -> Sql {
         let length = self.lengths.entry(session.clone()).or_default();
         let step = StepRef { session: session.clone(), index: *length };
         *length += 1;
+        match self.ready(&step, sql) {
+            Ok(sql) => sql,
+            Err(skip) => {
+                self.refused.insert(step, skip);
+                sql.clone()
+            }
+        }
+    }
+
+    fn ready(&mut self, step: &StepRef, sql: &Sql) -> Result<Sql, Skip> {
         match StatementKind::of(sql.as_str()) {
             StatementKind::Begin | StatementKind::Commit | StatementKind::Rollback => {
                 return if is_single(sql.as_str()) { Ok(sql.clone()) } else { Err(text::SEVERAL) };
@@ -201,10 +218,11 @@ impl Sessions<'_> {
         let mut parsed = Parsed::read(sql.as_str())?;
         refuse::check(&parsed.statement, &self.setup.schema)?;
         let (target, beside) = targets::target(&mut parsed.statement, &self.setup.schema, self.next)?;
+        let sql = rewritten(&parsed.print()?)?;
         self.next += i64::from(target.version.is_some());
         self.texts.add(step.clone(), beside, self.tables);
-        self.targets.insert(step, target);
-        rewritten(&parsed.print()?)
+        self.targets.insert(step.clone(), target);
+        Ok(sql)
     }
 }
 
