@@ -8,6 +8,7 @@
 //! * `planted_anywhere`: the bugs that can be planted in any engine show on all of them, and only there
 //! * `matrix`: which oracle sees which planted bug, with pinned seeds
 //! * `oracles`: what they find on engines with planted bugs, and that they are silent on others
+//! * `views`: the reads around a statement see what the statement sees
 //! * `known`: known behaviours, on the engines that show them: what matches and what does not
 //! * `executor`: waits, resumptions, policies, modes, time limits
 //! * `commands`: the command line as a newcomer meets it
@@ -35,6 +36,7 @@ mod planted;
 mod planted_anywhere;
 mod matrix;
 mod oracles;
+mod views;
 mod known;
 mod executor;
 mod commands;
