@@ -274,6 +274,7 @@ mod tests {
         check_name("wx1 | wy1 / ry1 rx_", "strong session read atomic", "");
         check_name("wx1 / rx1 wy1 / ry1 rx_", "strong session causal", "commit-order");
         check_name("wx1 wy1 | rx1 ry_", "strong session read atomic", "commit-order");
+        check_name("wx1 | rx_ / rz_ rx1 rx_", "strong session causal", "commit-order");
         check_name("@1-2 wx1 / @3-4 rx_", "strong causal", "commit-order-realtime");
         check_name("@1-2 wx1 / @3-4 rx_", "strong read atomic", "commit-order-realtime");
     }

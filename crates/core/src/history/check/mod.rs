@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         };
         match Walker::new(&graph, Walk::All).cycles(1).into_iter().next() {
             Some(mut cycle) => {
-                rests::mark(self.history, &self.facts, level, &mut cycle);
+                rests::mark(self.history, &self.facts, &graph, level, &mut cycle);
                 Verdict::Violated(Reason::Cycle { cycle, others: 0 })
             }
             None => Verdict::Holds(Witness::CommitOrder),

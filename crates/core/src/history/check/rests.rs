@@ -16,16 +16,24 @@ use std::collections::HashMap;
 
 use super::super::History;
 use super::super::facts::{Facts, INITIAL, Node, Version};
-use super::graph::EdgeKind;
+use super::graph::{Edge, EdgeKind, Graph};
 use super::walk::Cycle;
 use crate::level::formal::{Level, Order};
 
-/// Notes of every implied edge of a cycle the weakest order that suffices for it, and of an edge from the initial
-/// transaction where it leads.
-pub(super) fn mark(history: &History, facts: &Facts, level: Level, cycle: &mut Cycle) {
+/// How many readers that prove the same are asked for the weakest order.
+const PROOFS_MAX: usize = 16;
+
+/// Gives every implied edge of a cycle the proof that takes the weakest order, and notes that; notes of an edge from the
+/// initial transaction where it leads.
+pub(super) fn mark(history: &History, facts: &Facts, graph: &Graph, level: Level, cycle: &mut Cycle) {
     for (seen, edge) in cycle.iter_mut() {
-        if let EdgeKind::Implied(order) = &mut edge.kind {
-            *order = weakest(history, facts, level, *seen, edge.high);
+        if let EdgeKind::Implied(_) = edge.kind {
+            let is_proof = |other: &&Edge| other.to == edge.to && matches!(other.kind, EdgeKind::Implied(_));
+            let proofs = graph.edges(*seen).iter().filter(is_proof).take(PROOFS_MAX);
+            let marked = proofs.map(|proof| (weakest(history, facts, level, *seen, proof.high), proof));
+            if let Some((order, proof)) = marked.min_by_key(|(order, _)| *order) {
+                *edge = Edge { kind: EdgeKind::Implied(order), ..*proof };
+            }
         }
         if *seen == INITIAL {
             let key = &facts.keys[edge.key.0 as usize];
