@@ -5,8 +5,8 @@
 //!   b                           UPDATE u  DELETE u  INSERT u
 //! ```
 //!
-//! Statements of a write or return what they found in u, its versions included. So they tell themselves which version set
-//! they used, and it must be the one that was read beside them.
+//! Statements of a write or return what they found in u, its versions included. So they tell themselves which version
+//! set they used, and it must be the one that was read beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,12 +60,12 @@ enum Proof {
 /// A version set as one number.
 const SUM: &str = "(SELECT SUM(100 * ver + k) FROM u)";
 
-/// The statements, with `SUM` for the sum of a version set.
+/// The statements, with `$SUM` for the sum of a version set.
 const STATEMENTS: &[(&str, Proof)] = &[
     ("SELECT SUM(100 * ver + k) FROM u", Proof::Returned),
-    ("SELECT SUM, k FROM t WHERE k < 3", Proof::Returned),
+    ("SELECT $SUM, k FROM t WHERE k < 3", Proof::Returned),
     ("WITH c AS (SELECT ver, k FROM u) SELECT SUM(100 * ver + k) FROM c", Proof::Returned),
-    ("UPDATE t SET a = SUM", Proof::Assigned),
+    ("UPDATE t SET a = $SUM", Proof::Assigned),
     ("UPDATE t SET a = a + 1 WHERE k - 1 IN (SELECT ver FROM u)", Proof::Chosen),
     ("UPDATE t SET a = 1 WHERE EXISTS (SELECT 1 FROM u WHERE u.ver = t.k - 1)", Proof::Chosen),
     (
@@ -78,8 +78,17 @@ const STATEMENTS: &[(&str, Proof)] = &[
     ("DELETE FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.ver = t.k - 1)", Proof::Chosen),
     ("INSERT INTO t SELECT 100 + k, ver, 0 FROM u", Proof::Inserted),
     ("INSERT INTO t SELECT 5, SUM(100 * ver + k), 0 FROM u", Proof::Assigned),
-    ("INSERT INTO t VALUES (5, SUM, 0), (6, SUM, 0)", Proof::Assigned),
+    ("INSERT INTO t VALUES (5, $SUM, 0), (6, $SUM, 0)", Proof::Assigned),
 ];
+
+/// Upserts: one row is there, one is not.
+fn upsert(family: &str) -> (&'static str, Proof) {
+    let statement = match family {
+        "mariadb" => "INSERT INTO t VALUES (1, $SUM, 0), (5, $SUM, 0) ON DUPLICATE KEY UPDATE a = $SUM",
+        _ => "INSERT INTO t VALUES (1, $SUM, 0), (5, $SUM, 0) ON CONFLICT (k) DO UPDATE SET a = $SUM",
+    };
+    (statement, Proof::Assigned)
+}
 
 /// What was read and said around a statement.
 struct Around {
@@ -187,7 +196,9 @@ impl Around {
             assert_eq!(before_write.keys().copied().collect::<BTreeSet<_>>(), written, "the Before-Write Read");
             assert!(before_write.iter().all(|(key, version)| before.get(key) == Some(version)), "their versions");
         }
-        assert_eq!(self.outcome.affected(), Some(written.len() as u64), "the server's count");
+        // MySQL counts a row twice that an upsert found.
+        let is_upsert = self.before_write.is_none() && target.uses.get(table).is_some_and(|uses| uses.write);
+        assert!(is_upsert || self.outcome.affected() == Some(written.len() as u64), "the server's count");
         written
     }
 
@@ -231,10 +242,11 @@ fn verdict(around: &Around) -> &'static str {
 
 /// What queries and writes see at a level when the transaction has read something before b came, and when it has not.
 fn check_level(runner: &mut EngineRunner, level: &str, queries: &str, writes: &str) {
-    let target = runner.targets()[0].target.clone();
+    let info = runner.targets()[0].clone();
+    let target = &info.target;
     let level = LevelName::parse(level).expect("a level");
-    for (statement, proof) in STATEMENTS {
-        let statement = statement.replace("SUM,", &format!("{SUM},")).replace("= SUM", &format!("= {SUM}"));
+    for (statement, proof) in STATEMENTS.iter().copied().chain([upsert(info.family)]) {
+        let statement = statement.replace("$SUM", SUM);
         let is_query = matches!(proof, Proof::Returned);
         for early in ["/*a*/ SELECT COUNT(*) FROM v;\n", ""] {
             let text = format!("{SETUP}/*a*/ BEGIN;\n{early}{OTHERS}/*a*/ {statement};\n/*a*/ ROLLBACK;\n");
@@ -248,7 +260,7 @@ fn check_level(runner: &mut EngineRunner, level: &str, queries: &str, writes: &s
             let what = format!("{target} at {level}, early {}: {statement}", !early.is_empty());
             assert_eq!(verdict(&around), expect, "{what}: {:?}", around.outcome.error);
             if around.outcome.error.is_none() {
-                around.check(*proof);
+                around.check(proof);
             }
         }
     }
@@ -278,12 +290,54 @@ fn check_own_changes(runner: &mut EngineRunner, level: &str) {
 /// A write goes past rows that others have locked, if their committed versions do not meet its condition.
 fn check_past_locks(runner: &mut EngineRunner) {
     let level = LevelName::parse("read committed").expect("a level");
-    let text = format!(
-        "{SETUP}/*b*/ BEGIN;\n/*b*/ UPDATE t SET a = 20 WHERE k = 1;\n/*a*/ BEGIN;\n/*a*/ UPDATE t SET a = 5 WHERE a = 20;\n"
-    );
+    let open = "/*b*/ BEGIN;\n/*b*/ UPDATE t SET a = 20 WHERE k = 1;\n/*a*/ BEGIN;";
+    let text = format!("{SETUP}{open}\n/*a*/ UPDATE t SET a = 5 WHERE a = 20;\n");
     let around = observe(runner, &text, &level, step("a", 1));
     assert_eq!(around.outcome.error, None);
     assert_eq!(around.written(), BTreeSet::from([2]));
+}
+
+/// Which statements wait for a row of u that another transaction has changed: those that lock what they read there.
+fn check_locks_in_subqueries(runner: &mut EngineRunner) {
+    for (statement, read_committed, repeatable_read, serializable) in [
+        ("SELECT k FROM t WHERE k IN (SELECT ver FROM u)", false, false, true),
+        ("UPDATE t SET a = 1 WHERE k IN (SELECT ver FROM u)", false, true, true),
+        ("UPDATE t SET a = (SELECT SUM(ver) FROM u)", false, true, true),
+        ("INSERT INTO t SELECT 100 + k, ver, 0 FROM u", false, true, true),
+        ("INSERT INTO t VALUES (5, (SELECT SUM(ver) FROM u), 0)", true, true, true),
+        ("DELETE FROM t WHERE k IN (SELECT ver FROM u)", true, true, true),
+    ] {
+        let expected = [read_committed, repeatable_read, serializable];
+        for (level, expect) in ["read committed", "repeatable read", "serializable"].into_iter().zip(expected) {
+            let open = "/*b*/ BEGIN;\n/*b*/ UPDATE u SET b = 30 WHERE k = 1;\n/*a*/ BEGIN;";
+            let text = format!("{SETUP}{open}\n/*a*/ {statement};\n/*b*/ COMMIT;\n");
+            let mut case = case::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            case.set_level(LevelName::custom(level));
+            let trace = run(runner, &case);
+            let waited = trace.steps.iter().any(|step| step.sql == statement && step.waited);
+            assert_eq!(waited, expect, "{level}: {statement}");
+        }
+    }
+}
+
+/// A locking query reads what is there now in its own tables, and the snapshot in its subqueries.
+fn check_locking_queries(runner: &mut EngineRunner) {
+    let level = LevelName::custom("repeatable read");
+    let of_t = "/*b*/ UPDATE t SET a = 11 WHERE k = 1;\n";
+    for (statement, is_new) in [
+        ("SELECT $SUM, k FROM t FOR UPDATE", true),
+        ("SELECT $SUM, k FROM t WHERE k IN (SELECT k FROM u) LOCK IN SHARE MODE", true),
+        ("SELECT $SUM, k FROM t", false),
+    ] {
+        let statement = statement.replace("$SUM", SUM);
+        let text = format!("{SETUP}/*a*/ BEGIN;\n/*a*/ SELECT COUNT(*) FROM v;\n{OTHERS}{of_t}/*a*/ {statement};\n");
+        let around = observe(runner, &text, &level, step("a", 2));
+        assert_eq!(verdict(&around), "old", "{statement}");
+        assert_eq!(around.before["t"][&1] > 0, is_new, "{statement}");
+        // The versions that the query returns itself stand at the end.
+        assert_eq!(around.returned[0][2..], [1, around.before["t"][&1]], "{statement}");
+        around.check(Proof::Returned);
+    }
 }
 
 #[test]
@@ -313,6 +367,8 @@ fn innodb_reads_a_snapshot_in_queries_and_what_is_there_now_in_writes() {
         check_own_changes(&mut runner, "repeatable read");
         check_own_changes(&mut runner, "serializable");
         check_past_locks(&mut runner);
+        check_locks_in_subqueries(&mut runner);
+        check_locking_queries(&mut runner);
     });
 }
 
@@ -327,57 +383,6 @@ fn innodb_with_snapshot_isolation_refuses_to_read_what_is_newer() {
         assert_eq!(views(&runner.targets()[0], &level).map(|views| views.writes), Ok(View::Plain));
         check_level(&mut runner, "repeatable read", "old", "fails");
         check_own_changes(&mut runner, "repeatable read");
-    });
-}
-
-/// Which statements wait for a row of u that another transaction has changed: those that lock what they read there.
-#[test]
-fn innodb_locks_what_some_subqueries_read() {
-    limited(|| {
-        let mut runner = runner("mariadb");
-        for (statement, read_committed, repeatable_read, serializable) in [
-            ("SELECT k FROM t WHERE k IN (SELECT ver FROM u)", false, false, true),
-            ("UPDATE t SET a = 1 WHERE k IN (SELECT ver FROM u)", false, true, true),
-            ("UPDATE t SET a = (SELECT SUM(ver) FROM u)", false, true, true),
-            ("INSERT INTO t SELECT 100 + k, ver, 0 FROM u", false, true, true),
-            ("INSERT INTO t VALUES (5, (SELECT SUM(ver) FROM u), 0)", true, true, true),
-            ("DELETE FROM t WHERE k IN (SELECT ver FROM u)", true, true, true),
-        ] {
-            let expected = [read_committed, repeatable_read, serializable];
-            for (level, expect) in ["read committed", "repeatable read", "serializable"].into_iter().zip(expected) {
-                let open = "/*b*/ BEGIN;\n/*b*/ UPDATE u SET b = 30 WHERE k = 1;\n/*a*/ BEGIN;";
-                let text = format!("{SETUP}{open}\n/*a*/ {statement};\n/*b*/ COMMIT;\n");
-                let mut case = case::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-                case.set_level(LevelName::custom(level));
-                let trace = run(&mut runner, &case);
-                let waited = trace.steps.iter().any(|step| step.sql == statement && step.waited);
-                assert_eq!(waited, expect, "{level}: {statement}");
-            }
-        }
-    });
-}
-
-#[test]
-fn innodb_does_not_lock_the_subqueries_of_a_locking_query() {
-    limited(|| {
-        let mut runner = runner("mariadb");
-        let level = LevelName::custom("repeatable read");
-        let of_t = "/*b*/ UPDATE t SET a = 11 WHERE k = 1;\n";
-        for (statement, is_new) in [
-            ("SELECT SUM, k FROM t FOR UPDATE", true),
-            ("SELECT SUM, k FROM t WHERE k IN (SELECT k FROM u) LOCK IN SHARE MODE", true),
-            ("SELECT SUM, k FROM t", false),
-        ] {
-            let statement = statement.replace("SUM", SUM);
-            let text =
-                format!("{SETUP}/*a*/ BEGIN;\n/*a*/ SELECT COUNT(*) FROM v;\n{OTHERS}{of_t}/*a*/ {statement};\n");
-            let around = observe(&mut runner, &text, &level, step("a", 2));
-            assert_eq!(verdict(&around), "old", "{statement}");
-            assert_eq!(around.before["t"][&1] > 0, is_new, "{statement}");
-            // The versions that the query returns itself stand at the end.
-            assert_eq!(around.returned[0][2..], [1, around.before["t"][&1]], "{statement}");
-            around.check(Proof::Returned);
-        }
     });
 }
 

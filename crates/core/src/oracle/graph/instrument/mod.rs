@@ -1,9 +1,29 @@
 //! Instrumentation: the reads around every statement that tell which versions it saw and which it replaced.
 //!
-//! * `prepare` makes a case ready: every table gets a version column, every writing statement a version of its own,
-//!   every query returns the keys of its rows where it can
-//! * [`Prepared::reads`]: the reads around one statement
-//! * [`views`]: whether these reads see what the statement sees
+//! No engine says which version of a row a statement has read. So every table gets a *version column*, every writing
+//! statement a number of its own to put there, and around each statement are reads of its transaction (TxCheck §3.2):
+//!
+//! ```text
+//!   SELECT k, ver FROM t                                      Version-Set Reads: the rows that it may look at,
+//!   SELECT k, ver FROM u                                      and by their absence those that it cannot find
+//!   SELECT k, ver FROM t WHERE a IN (SELECT b FROM u)         Before-Write Read: the rows that it will write
+//!   UPDATE t SET a = a + 1, ver = 7 WHERE a IN (SELECT b FROM u)
+//!   SELECT k, ver FROM t                                      After-Write Read: it has written those with version 7
+//! ```
+//!
+//! 1. [`prepare`] reads the setup (`schema`, `setup`), refuses what would answer differently next time (`refuse`,
+//!    `rows`), finds the tables that a statement refers to (`references`, `targets`), puts versions into what it writes
+//!    (`versions`), and makes queries return the keys and versions of their rows (`output`).
+//! 2. [`Prepared::reads`]: the reads around one statement (`reads`), in the way that [`views`] asks for.
+//!
+//! What differs from the paper: version columns are added to cases that have none; a whole table is read as the version
+//! set, since its rows are few; queries return keys themselves; the reads around a write lock only where they must.
+//!
+//! # Limits
+//!
+//! A case is followed as a whole or not at all, and [`Skip`] says why not. What is not even looked for: values whose
+//! equality is the collation's business ('a' and 'A' in one unique key), sums of floating-point numbers, whose last
+//! digit depends on the order of rows, and rows that refer to each other in one table and are deleted together.
 
 mod text;
 mod schema;
@@ -79,8 +99,8 @@ pub struct Target {
     pub version: Option<i64>,
     /// Whether it locks what it reads without writing it: FOR UPDATE, FOR SHARE.
     pub locks: bool,
-    /// For a query that returns keys and versions: where they stand in its rows, one entry per table of its FROM clause.
-    /// They are NULL where an outer join found no row.
+    /// For a query that returns keys and versions: where they stand in its rows, one entry per table of its FROM
+    /// clause. They are NULL where an outer join found no row.
     pub output: Option<Vec<Output>>,
 }
 

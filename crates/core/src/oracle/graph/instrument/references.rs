@@ -1,7 +1,7 @@
 //! Which tables a part of a statement refers to.
 //!
-//! The names of common table expressions hide tables, but not everywhere: in `WITH t AS (SELECT … FROM t)` the inner `t`
-//! is the table, unless it says RECURSIVE.
+//! The names of common table expressions hide tables, but not everywhere: in `WITH t AS (SELECT … FROM t)` the inner
+//! `t` is the table, unless it says RECURSIVE.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -21,8 +21,8 @@ pub(super) fn tables(parts: &impl Visit, schema: &Schema, hidden: &Hidden) -> Re
     Found::new(schema, hidden.clone()).visit(parts)
 }
 
-/// The tables that only subqueries of a query refer to, if its FROM clause has tables only, and none of them. A lock on the
-/// query is for those of its FROM clause: a table in both places would be read in two ways.
+/// The tables that only subqueries of a locking query refer to. The lock is for those of its FROM clause: a table in
+/// both places would be read in two ways.
 pub(super) fn beside_locks(query: &Query, schema: &Schema) -> Result<BTreeSet<Arc<str>>, Skip> {
     let mut found = Found::new(schema, Hidden::new());
     if let ControlFlow::Break(skip) = query.visit(&mut found) {

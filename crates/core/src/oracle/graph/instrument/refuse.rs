@@ -1,8 +1,8 @@
 //! What would answer differently when the same statement runs on the same versions again.
 //!
 //! Two executions are compared that store rows in different orders, at different times, on different connections. So a
-//! statement must be a function of the versions that it refers to: no clocks and no dice, and nothing that depends on the
-//! order in which rows happen to come.
+//! statement must be a function of the versions that it refers to: no clocks and no dice, and nothing that depends on
+//! the order in which rows happen to come.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -88,8 +88,9 @@ fn highest(insert: &Insert, table: &Definition) -> Result<i64, Skip> {
     let is_version = |column: &ObjectName| last_plain(column) == plain(&table.version);
     let default = || table.version_default.ok_or(Skip("a row without a version"));
     if !insert.assignments.is_empty() {
-        let is_version = |assignment: &&Assignment| matches!(&assignment.target, AssignmentTarget::ColumnName(column) if is_version(column));
-        return insert.assignments.iter().find(is_version).map_or_else(default, |found| constant(&found.value));
+        let mut assigned = insert.assignments.iter();
+        let version = assigned.find(|assignment| versions::assigned_column(assignment) == Some(plain(&table.version)));
+        return version.map_or_else(default, |assignment| constant(&assignment.value));
     }
     let position = if insert.columns.is_empty() {
         Some(table.version_position())

@@ -1,7 +1,7 @@
 //! Text → syntax tree → text, with the older spelling of a shared lock.
 //!
-//! The parser knows `FOR SHARE`, MariaDB only `LOCK IN SHARE MODE`, MySQL both. So the older spelling is read as the newer
-//! one, and written again where the statement had it, or where we add locks.
+//! The parser knows `FOR SHARE`, MariaDB only `LOCK IN SHARE MODE`, MySQL both. So the older spelling is read as the
+//! newer one, and written again where the statement had it, or where we add locks.
 
 use sqlparser::ast::{Ident, ObjectName, Statement};
 

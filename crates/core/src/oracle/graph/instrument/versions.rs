@@ -59,11 +59,7 @@ pub(super) fn assign(assignments: &mut Vec<Assignment>, table: &Definition, vers
 }
 
 fn set(assignments: &mut Vec<Assignment>, table: &Definition, version: i64) {
-    let is_version = |assignment: &Assignment| match &assignment.target {
-        AssignmentTarget::ColumnName(column) => last_plain(column) == plain(&table.version),
-        AssignmentTarget::Tuple(_) => false,
-    };
-    assignments.retain(|assignment| !is_version(assignment));
+    assignments.retain(|assignment| assigned_column(assignment) != Some(plain(&table.version)));
     let target = AssignmentTarget::ColumnName(name(&table.version));
     assignments.push(Assignment { target, value: number(version) });
 }
@@ -197,7 +193,8 @@ fn refuse_server_keys(insert: &Insert, table: &Definition) -> Result<(), Skip> {
     Ok(())
 }
 
-fn assigned_column(assignment: &Assignment) -> Option<String> {
+/// The column that is assigned to, unless there are several.
+pub(super) fn assigned_column(assignment: &Assignment) -> Option<String> {
     match &assignment.target {
         AssignmentTarget::ColumnName(column) => Some(last_plain(column)),
         AssignmentTarget::Tuple(_) => None,

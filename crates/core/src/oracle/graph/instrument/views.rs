@@ -1,56 +1,60 @@
 //! Whether a read beside a statement sees what the statement sees: per engine and level.
 //!
-//! The versions that a statement saw are not told by the statement, but by reads right before it, in its own
-//! transaction. What makes them evidence:
+//! Which versions a statement saw is not told by the statement, but by reads right before it, in its own transaction.
+//! What makes them evidence:
 //!
 //! ```text
-//!   a   BEGIN  …  [all of u] [all of t] [t WHERE …]  UPDATE t … (SELECT … FROM u)  [all of t]  …  COMMIT
-//!                 └───────────── nobody else completes a statement in between, nothing here waits ──────────────┘
+//!   a   …  [all of u] [all of t] [t WHERE …]  UPDATE t … (SELECT … FROM u)  [all of t]  …  COMMIT
+//!          └──────── nobody else completes anything in between, nothing here waits ────────┘
 //! ```
 //!
-//! Within the bracket nothing is committed by others, so whoever reads *what is committed now* reads the same all along;
-//! and whoever reads a *snapshot* does so anyway. (A run in which something came in between, or waited, is not used.) The
-//! one question left is which of the two the statement reads, in its target, in its subqueries, in its source; the reads
-//! must do likewise. A transaction's own changes are seen by both.
+//! Within the bracket others commit nothing. So whoever reads *what is committed now* reads the same all along, and
+//! whoever reads a *snapshot* does so anyway. (A run in which somebody came in between, or something waited, is not
+//! used.) One question is left: which of the two does the statement read, in its target, its subqueries, its source?
+//! The reads must do likewise. A transaction's own changes are seen by both.
 //!
-//! **PostgreSQL.** A statement has one snapshot for everything in it: taken at its beginning (READ COMMITTED; READ
-//! UNCOMMITTED is another name for it) or at the beginning of the transaction (REPEATABLE READ, SERIALIZABLE). An UPDATE or
-//! DELETE whose row has a newer version waits, takes the newer one or fails; without a wait, at READ COMMITTED, there is
-//! no newer one, since the snapshot was taken just now. Plain reads.
+//! **PostgreSQL.** A statement has one snapshot for everything in it, taken when it begins (READ COMMITTED, of which
+//! READ UNCOMMITTED is another name) or when its transaction does (REPEATABLE READ, SERIALIZABLE). An UPDATE or DELETE
+//! may find that a row has a newer version than the snapshot: at READ COMMITTED only after a wait, since the snapshot
+//! was taken just now, and above it fails. Plain reads.
 //!
-//! **SQLite.** A transaction reads one snapshot and writes only while that is the newest one. Plain reads.
+//! **SQLite.** A transaction reads one snapshot, and writes only while that is the newest one. Plain reads.
 //!
-//! **The model.** A statement works on one copy of one version, made when it begins (READ COMMITTED) or when its
-//! transaction does (SNAPSHOT ISOLATION, SERIALIZABLE), with the transaction's own changes. Plain reads.
+//! **The model.** A statement works on one copy of one committed version, chosen when it begins (READ COMMITTED) or
+//! when its transaction does (SNAPSHOT ISOLATION, SERIALIZABLE), with the transaction's own changes. Plain reads.
 //!
-//! **InnoDB** has two ways of reading within one transaction. A *consistent* read takes a snapshot, a *locking* read the
-//! newest version, which it locks first.
+//! **InnoDB** reads in two ways, even within one statement. A *consistent* read takes a snapshot; a *locking* read
+//! takes the newest version, which it locks first, waiting until it is a committed one.
 //!
-//! | level | plain query | UPDATE, DELETE: own table | subqueries of UPDATE, source of INSERT … SELECT | subqueries of DELETE |
+//! | level | plain query | target | subqueries (1) | subqueries (2) |
 //! |---|---|---|---|---|
 //! | READ UNCOMMITTED | newest, committed or not | locking | newest, committed or not | locking |
 //! | READ COMMITTED | snapshot of the statement | locking | snapshot of the statement | locking |
 //! | REPEATABLE READ | snapshot of the transaction | locking | locking | locking |
-//! | SERIALIZABLE | locking; outside a transaction, a snapshot | locking | locking | locking |
+//! | SERIALIZABLE | locking (3) | locking | locking | locking |
 //!
-//! * READ COMMITTED: a snapshot of now and the newest committed version are the same thing, as long as nobody holds a lock;
-//!   a statement that meets a lock waits, and is not used. (An UPDATE that meets a locked row reads its last committed
-//!   version first, and waits only if that meets the condition: if not, it has seen just what a plain read sees.) So plain
-//!   reads will do everywhere.
-//! * REPEATABLE READ: a query reads the snapshot, so plain reads; everything that writes or locks reads the newest
-//!   version, even in its subqueries, so locking reads. They lock more than the statement would, whole tables: others wait
-//!   for them that would not have waited. That changes which interleavings are seen, not what they mean. A lock in the outer query
-//!   does not reach its subqueries, so the Before-Write Read has one in each.
-//! * REPEATABLE READ with `innodb_snapshot_isolation=ON`: a locking read of a row that is newer than the snapshot fails.
-//!   So whatever succeeds has read what the snapshot has, and locking reads of whole tables would only fail more often
-//!   than the statement. Plain reads.
-//! * SERIALIZABLE: within a transaction every plain query is a locking one; outside, it reads what is committed, as does
-//!   the statement after it. Plain reads.
-//! * READ UNCOMMITTED is refused: a plain query sees rows that others have written and not committed, and an UPDATE beside
-//!   it waits for those rows, or, if they are rolled back meanwhile, never sees them. A subquery of the same UPDATE does see
-//!   them. No read sees what the whole statement sees, and what was read may never have been a version.
+//! *Target*: the table of an UPDATE or DELETE, or the tables that a query names in FROM before it says FOR UPDATE. (1)
+//! Of an UPDATE; the source of an INSERT … SELECT. (2) Of a DELETE; of the VALUES of an INSERT. Subqueries of a query
+//! read as a plain query does, even if it locks. (3) Outside a transaction: what is committed.
 //!
-//! The facts of this table are tested on real servers (`views.rs` of the integration tests).
+//! * **READ COMMITTED.** A snapshot of now and the newest committed versions are the same thing, unless somebody holds
+//!   a lock; who meets a lock waits, and what waited is not used. There is one exception: an UPDATE that meets a locked
+//!   row looks at its last committed version first, and waits only if that meets the condition. If it does not, the
+//!   UPDATE has seen what a plain read sees. Plain reads.
+//! * **REPEATABLE READ.** A query reads the snapshot: plain reads. What writes or locks reads the newest versions, down
+//!   to the last subquery: locking reads. A lock in a query does not reach its subqueries, so the Before-Write Read
+//!   says it in each of them. These reads lock whole tables, and others wait for them who would not have waited for the
+//!   statement. That changes which interleavings are seen, not what is true of them.
+//! * **REPEATABLE READ with `innodb_snapshot_isolation=ON`.** A locking read fails if it meets a row that is newer than
+//!   the snapshot. So a statement that succeeds has met nothing but what the snapshot has, while locking reads of whole
+//!   tables would fail where the statement does not. Plain reads.
+//! * **SERIALIZABLE.** Within a transaction every query locks. Outside, a read takes what is committed, and so does the
+//!   statement after it, unless it waits. Plain reads.
+//! * **READ UNCOMMITTED** is refused. A query sees rows that others have not committed, and so does a subquery of an
+//!   UPDATE, while the UPDATE itself waits for their owner, or misses them if they are gone by then. No read sees what
+//!   the whole statement sees, and what it sees may never have been a version.
+//!
+//! All of this is tried on the engines themselves by the integration test `views`; if they contradict, they are right.
 
 use crate::engine::EngineInfo;
 use crate::level::LevelName;
