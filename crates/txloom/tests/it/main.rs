@@ -21,6 +21,7 @@
 //! * `spellings`: what the dialects say of their languages, tried on the engines
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `generated`: generated cases are accepted, and their transactions meet
+//! * `deep_statements`: deep statements are accepted, most do something, and all of them end
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -49,6 +50,7 @@ mod bad_input;
 mod spellings;
 mod generated_schemas;
 mod generated;
+mod deep_statements;
 mod killed;
 mod documents;
 mod tables;

@@ -92,7 +92,11 @@ impl Maker<'_> {
                     let when = self.atom(&Scope { plain: true, ..scope.clone() });
                     branches.push([when, self.anchored(kind, scope, depth)]);
                 }
-                Some(Expression::Case { branches, otherwise: Box::new(self.value(kind, scope, depth)) })
+                let mut otherwise = self.value(kind, scope, depth);
+                if self.is_deep() && branches.iter().all(|[_, value]| *value == otherwise) {
+                    otherwise = self.constant_of(kind, scope);
+                }
+                Some(Expression::Case { branches, otherwise: Box::new(otherwise) })
             }
             "coalesce" => Some(self.pair(Construct::Coalesce, kind, scope, depth)),
             "nullif" => Some(self.pair(Construct::NullIf, kind, scope, depth)),
@@ -108,6 +112,10 @@ impl Maker<'_> {
 
     fn pair(&mut self, function: Construct, kind: Kind, scope: &Scope, depth: usize) -> Expression {
         let first = self.anchored(kind, scope, depth);
+        // What is never NULL needs no replacement.
+        if self.is_deep() && function == Construct::Coalesce && first.is_not_null() {
+            return first;
+        }
         let second = self.other_value(&first, kind, scope);
         Expression::Call(function, vec![first, second])
     }

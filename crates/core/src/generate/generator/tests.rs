@@ -54,7 +54,7 @@ const TARGETS: &[&[&str]] = &[
 
 /// Calls it with a few groups for each profile and set of targets.
 fn for_many(demands: Demands, mut with: impl FnMut(&[&'static str], &Generator, &Group)) {
-    for profile in ["dt2", "dbstorm"] {
+    for (profile, _) in profile::SHIPPED {
         for targets in TARGETS {
             for seed in 1..=2 {
                 let generator = generator(profile, targets, demands, seed);
@@ -151,62 +151,160 @@ fn what_is_demanded_is_kept() {
 
 #[test]
 fn everything_that_the_model_asks_for_appears() {
-    let mut missing: BTreeSet<&str> = [
-        "LOCK IN SHARE MODE",
-        "FOR UPDATE",
-        "INSERT INTO",
-        "INSERT IGNORE INTO",
-        "ON DUPLICATE KEY UPDATE",
-        "REPLACE INTO",
-        "UPDATE",
-        "DELETE FROM",
-        "SAVEPOINT s1",
-        "ROLLBACK TO SAVEPOINT",
-        "RELEASE SAVEPOINT",
-        " JOIN ",
-        "LEFT JOIN",
-        "GROUP BY",
-        "HAVING",
-        "DISTINCT",
-        "ORDER BY",
-        "LIMIT",
-        "BETWEEN",
-        " IN (",
-        "IS NULL",
-        "IS NOT NULL",
-        "LIKE",
-        "EXISTS (",
-        "CASE WHEN",
-        "COALESCE(",
-        "NULLIF(",
-        "CAST(",
-        "ABS(",
-        "UPPER(",
-        "LENGTH(",
-        "COUNT(*)",
-        "SUM(",
-        "MIN(",
-        "DEFAULT",
-        " DIV ",
-        " % ",
-        "<=>",
-        "GREATEST(",
-        "COMMIT",
-        "ROLLBACK",
-        "NOT (",
-        " OR ",
-        " AND ",
-        "CONCAT(",
-        "SUBSTR(",
-    ]
-    .into();
-    let generator = generator("dt2", &["mariadb"], Demands::default(), 1);
+    let missing = missing(
+        "dt2",
+        &[
+            "LOCK IN SHARE MODE",
+            "FOR UPDATE",
+            "INSERT INTO",
+            "INSERT IGNORE INTO",
+            "ON DUPLICATE KEY UPDATE",
+            "REPLACE INTO",
+            "UPDATE",
+            "DELETE FROM",
+            "SAVEPOINT s1",
+            "ROLLBACK TO SAVEPOINT",
+            "RELEASE SAVEPOINT",
+            " JOIN ",
+            "LEFT JOIN",
+            "GROUP BY",
+            "HAVING",
+            "DISTINCT",
+            "ORDER BY",
+            "LIMIT",
+            "BETWEEN",
+            " IN (",
+            "IS NULL",
+            "IS NOT NULL",
+            "LIKE",
+            "EXISTS (",
+            "CASE WHEN",
+            "COALESCE(",
+            "NULLIF(",
+            "CAST(",
+            "ABS(",
+            "UPPER(",
+            "LENGTH(",
+            "COUNT(*)",
+            "SUM(",
+            "MIN(",
+            "DEFAULT",
+            " DIV ",
+            " % ",
+            "<=>",
+            "GREATEST(",
+            "COMMIT",
+            "ROLLBACK",
+            "NOT (",
+            " OR ",
+            " AND ",
+            "CONCAT(",
+            "SUBSTR(",
+        ],
+    );
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Which of these words no statement for MariaDB has.
+fn missing<'w>(profile: &str, words: &[&'w str]) -> BTreeSet<&'w str> {
+    let mut missing: BTreeSet<&str> = words.iter().copied().collect();
+    let generator = generator(profile, &["mariadb"], Demands::default(), 1);
     for number in 0..60 {
         for sql in generator.group(number).cases.iter().flat_map(texts) {
             missing.retain(|word| !sql.contains(*word));
         }
     }
+    missing
+}
+
+#[test]
+fn everything_that_deep_statements_have_appears() {
+    let missing = missing(
+        "txcheck",
+        &[
+            "FROM (SELECT",
+            "JOIN (SELECT",
+            "WITH w",
+            "IN (WITH w",
+            "EXISTS (WITH w",
+            "LEFT JOIN",
+            " UNION SELECT ",
+            " UNION ALL SELECT ",
+            " EXCEPT SELECT ",
+            " INTERSECT SELECT ",
+            "ROW_NUMBER() OVER (",
+            "RANK() OVER (",
+            "LAG(",
+            "LEAD(",
+            "COUNT(*) OVER (",
+            "PARTITION BY",
+            "NOT EXISTS (",
+            " NOT IN (SELECT",
+            "= (SELECT",
+            "> (SELECT",
+            "THEN (SELECT",
+            "LIMIT 1)",
+            " HAVING ",
+            "COUNT(DISTINCT ",
+            "SELECT 10000 + r1.c0",
+            "ON DUPLICATE KEY UPDATE",
+            "ver INT NOT NULL DEFAULT 0",
+        ],
+    );
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// What stands behind words of a statement, up to the next blank or punctuation.
+fn after<'s>(sql: &'s str, words: &str) -> Option<&'s str> {
+    let (_, rest) = sql.split_once(words)?;
+    rest.split([' ', ',', ')']).next()
+}
+
+#[test]
+fn keys_are_used_once_and_versions_never() {
+    for targets in TARGETS {
+        let generator = generator("txcheck", targets, Demands::default(), 3);
+        for case in (0..8).flat_map(|number| generator.group(number).cases) {
+            let mut taken: BTreeSet<String> = BTreeSet::new();
+            let steps = case.sessions().into_iter().flat_map(|session| session.items);
+            let steps: Vec<String> = steps.map(|item| item.to_string()).collect();
+            for sql in &steps {
+                assert!(!sql.contains("ver") && !sql.contains("SELECT *"), "{sql}");
+                assert!(
+                    !sql.contains(" SET c0 =") && !sql.contains("UPDATE c0 =") && !sql.starts_with("REPLACE"),
+                    "{sql}"
+                );
+                assert!(after(sql, "INSERT INTO ").is_none_or(|table| table.starts_with('t')), "{sql}");
+                // What is copied, and what is inserted: one constant for each statement, one number for each row.
+                let copies = after(sql, ") SELECT ").filter(|_| sql.starts_with("INSERT"));
+                let rows = sql.split_once(" VALUES ").map_or("", |(_, rows)| rows).split("(1").skip(1);
+                let rows = rows.map(|row| format!("1{}", row.split(',').next().unwrap_or_default()));
+                let born: Vec<String> = copies.map(str::to_string).into_iter().chain(rows).collect();
+                for key in born.into_iter().filter(|key| key.len() >= 4) {
+                    assert!(taken.insert(key), "{sql}\n{}", case::print::print(&case));
+                }
+            }
+            for table in ["t0", "t1", "t2", "t3"] {
+                let deletes = steps.iter().any(|sql| sql.starts_with(&format!("DELETE FROM {table}")));
+                let small = |sql: &&String| after(sql, " VALUES (").is_some_and(|key| key.len() < 4);
+                let found = steps.iter().filter(|sql| sql.contains(&format!("INTO {table} "))).find(small);
+                assert!(!deletes || found.is_none(), "{found:?}: the row may have been deleted");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_database_has_as_many_rows_as_the_profile_says() {
+    let generator = generator("txcheck", &["mariadb"], Demands::default(), 1);
+    for number in 0..20 {
+        let setup = generator.group(number).cases[0].setup();
+        let rows: usize =
+            setup.iter().filter(|sql| sql.starts_with("INSERT")).map(|sql| sql.matches("), (").count() + 1).sum();
+        assert!((45..=80).contains(&rows), "{rows}");
+        let tables: Vec<&String> = setup.iter().filter(|sql| sql.starts_with("CREATE TABLE")).collect();
+        assert!((2..=4).contains(&tables.len()) && tables.iter().all(|sql| sql.contains("ver INT NOT NULL DEFAULT 0")));
+    }
 }
 
 #[test]

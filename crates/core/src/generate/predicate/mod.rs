@@ -107,7 +107,7 @@ impl Maker<'_> {
     }
 
     /// The first column of the key lies in a range.
-    fn key_range(&mut self, source: &Source) -> Option<Expression> {
+    pub(super) fn key_range(&mut self, source: &Source) -> Option<Expression> {
         let at = *self.relation(source.table).primary_key.first()?;
         let column = self.column_use(source, at);
         let kind = column.kind;

@@ -155,7 +155,9 @@ impl Maker<'_> {
         let key: Rc<_> = self.relation(two.table);
         if let ([key_column], true) = (&key.primary_key[..], self.random.chance(1, 2)) {
             let kind = key.columns[*key_column].kind;
-            if let Some((_, column)) = self.pick_column(&alone(one), |other| other == kind) {
+            let found = self.pick_column(&alone(one), |other| other == kind);
+            // A table joined with itself by its key says nothing new.
+            if let Some((_, column)) = found.filter(|(_, column)| one.table != two.table || column != key_column) {
                 return Some((column, *key_column));
             }
         }
@@ -163,7 +165,7 @@ impl Maker<'_> {
         let (_, column) = self.pick_column(&alone(one), |kind| kinds.contains(&kind))?;
         let kind = self.kind_of(one, column);
         let (_, other) = self.pick_column(&alone(two), |other| other == kind)?;
-        Some((column, other))
+        Some((column, other)).filter(|_| one.table != two.table || column != other)
     }
 
     /// The keys of all sources: an order of all combinations of rows in which no two are equal.

@@ -256,6 +256,10 @@ impl Maker<'_> {
         made.query.list.iter().map(|value| self.guess(value, &made.scope, &rows)).collect()
     }
 
+    fn small(&mut self) -> Value {
+        Value::int(self.random.between(1, 5))
+    }
+
     fn guess(&mut self, value: &Expression, scope: &Scope, rows: &[Option<Vec<Value>>]) -> Value {
         match value {
             Expression::Constant(_, value) => value.clone(),
@@ -270,10 +274,11 @@ impl Maker<'_> {
             }
             Expression::Aggregate(Aggregate::Minimum | Aggregate::Maximum, Some(of)) => self.guess(of, scope, rows),
             Expression::Window(window) => match (window.function, &window.of) {
-                (WindowFunction::Lag | WindowFunction::Lead, Some(of)) => self.guess(of, scope, rows),
-                _ => Value::int(self.random.between(1, 9)),
+                (WindowFunction::RowNumber | WindowFunction::Rank, _) | (_, None) => self.small(),
+                (WindowFunction::Aggregate(Aggregate::Count | Aggregate::Sum), _) => self.small(),
+                (_, Some(of)) => self.guess(of, scope, rows),
             },
-            Expression::Aggregate(..) => Value::int(self.random.between(1, 5)),
+            Expression::Aggregate(..) => self.small(),
             other => values::ordinary(other.kind(), self.model, &mut self.random),
         }
     }

@@ -52,7 +52,10 @@ impl Maker<'_> {
     /// `[NOT] EXISTS (…)`.
     pub(in crate::generate) fn deep_exists(&mut self, scope: &Scope, not: bool) -> Option<Expression> {
         let from = self.subquery(scope, &|_| true)?;
-        let query = self.selecting(scope, from, Expression::Constant(Kind::Integer, Value::int(1)));
+        let inner = from.scope.clone();
+        let mut query = self.selecting(scope, from, Expression::Constant(Kind::Integer, Value::int(1)));
+        // Whether there is any row at all is no question.
+        query.condition = query.condition.or_else(|| Some(self.atom(&inner)));
         Some(Expression::Exists(Box::new(query), not))
     }
 

@@ -18,8 +18,10 @@ impl Maker<'_> {
         }
         let of = self.window_argument(scope)?;
         let summable = matches!(of.kind(), Kind::Integer | Kind::Decimal) && Extent::of(&of).is_safe();
+        let ranks = of.is_not_null() || self.has(Construct::OrderOfNulls);
         let allowed = |word: &str| match word {
             "row_number" | "lag" | "lead" => keys.is_some(),
+            "rank" => ranks,
             "sum" => summable,
             _ => true,
         };

@@ -62,7 +62,9 @@ impl Maker<'_> {
     /// ` ORDER BY` the whole primary key: a total order; `None` if the table has no key.
     fn total_order(&mut self, table: usize) -> Option<String> {
         let definition = &self.schema.tables[table];
-        let keys: Vec<&str> = definition.key_columns().map(|column| column.name.as_str()).collect();
+        // What a deep query returns may be called like a column, too.
+        let qualifier = if self.is_deep() { format!("{}.", definition.name) } else { String::new() };
+        let keys: Vec<String> = definition.key_columns().map(|column| format!("{qualifier}{}", column.name)).collect();
         let direction = if self.random.chance(1, 3) { " DESC" } else { "" };
         (!keys.is_empty()).then(|| format!(" ORDER BY {}{direction}", keys.join(", ")))
     }

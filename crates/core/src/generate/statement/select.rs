@@ -125,7 +125,10 @@ impl Maker<'_> {
         }
         let mut list = Vec::new();
         for _ in 0..self.model.count(&features::SELECT_ITEMS, &mut self.random).max(1) {
-            list.push(self.select_item(scope));
+            let item = self.select_item(scope);
+            if !self.is_deep() || !list.contains(&item) {
+                list.push(item);
+            }
         }
         list.join(", ")
     }

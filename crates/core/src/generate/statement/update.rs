@@ -36,7 +36,13 @@ impl Maker<'_> {
         if !self.may_delete(table) {
             return self.update();
         }
-        let predicate = self.predicate(&Scope::writing(table));
+        let scope = Scope::writing(table);
+        let mut predicate = self.predicate(&scope);
+        // A condition of many parts is true of many rows, and what is deleted cannot be looked at again.
+        if self.is_deep() && self.random.chance(1, 2) {
+            let parts = [self.key_range(&scope.sources[0]), predicate.take()];
+            predicate = Some(Expression::And(parts.into_iter().flatten().collect()));
+        }
         let condition = self.where_clause(predicate.as_ref());
         let limit = self.limited_write(table);
         format!("DELETE FROM {}{condition}{limit}", self.schema.tables[table].name)
@@ -87,7 +93,10 @@ impl Maker<'_> {
                 }
             }
             Some("expression") => {
-                let value = self.stored_expression(table, column, &scope);
+                let mut value = self.stored_expression(table, column, &scope);
+                if self.is_deep() && value == Expression::Column(self.column_use(&scope.sources[0], column)) {
+                    value = Expression::Constant(definition.kind, self.stored(table, column));
+                }
                 return (print(&value, self.language), !matches!(value, Expression::Constant(..)));
             }
             Some("null") => return (values::literal(definition.kind, &Value::Null, self.language), false),
