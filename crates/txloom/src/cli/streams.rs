@@ -76,6 +76,11 @@ impl Streams {
         Ok(text)
     }
 
+    /// The standard input, for whoever reads it piece by piece, or reads bytes that are no text.
+    pub fn input(&mut self) -> &mut dyn io::Read {
+        &mut self.input
+    }
+
     /// Prints a text. A pipe whose reader has gone (`| head`) is no error: it closes the stream.
     pub fn print(&mut self, text: &str) -> Result<(), Failure> {
         if self.closed {

@@ -276,6 +276,8 @@ fn the_exit_code_is_the_answer() {
         check(&["check", skew, "--level", "Snapshot-Isolation"], 0, &["snapshot isolation holds"]);
         check(&["check", skew, "--level", "si", "--level", "ser"], 1, &["serializable is violated: write-skew"]);
         check(&["check", skew, "--level", "serialisible"], 2, &["did you mean serialisable?"]);
+        check(&["check", skew, "--level", "strong-sesion-causal"], 2, &["did you mean strong session causal?"]);
+        check(&["check", skew, "--level", ""], 2, &["`` is not an isolation level (known are: read uncommitted,"]);
         let fork = "corpus/histories/prefix/p4-lost-update.txt";
         check(&["check", fork, skew, "--level", "si"], 1, &["P4, lost update", "snapshot isolation holds"]);
         check(&["check", fork, "--level", "si", "--limit", "soon"], 2, &["`soon` is not a time limit"]);

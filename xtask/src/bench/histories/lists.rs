@@ -1,4 +1,15 @@
 //! List-append histories of growing size: is the checker linear, and fast enough?
+//!
+//! It was not always linear. With hash tables keyed by key and value, a million transactions took 2.65 s, 16 times as
+//! long as a hundred thousand: nearly every lookup waited for memory, and more than a quarter of the time went into 1.4 GB
+//! of pages that the kernel gave out, most of them for what was grown and thrown away. Two changes made that 0.98 s, 11.5
+//! times as long, and 0.5 GB of pages (binary form, same machine, same hour):
+//!
+//! * the writes of a key stand together, sorted by value, with all that is asked of them (`history/facts/writes.rs`): no
+//!   hashing, and neighbours in the history are neighbours in memory
+//! * guess first (`history/check/search.rs`): a healthy history needs one graph, where three were built
+//!
+//! Reading text was linear all the time, and is most of what JSON lines take.
 
 use std::fmt::Write;
 use std::path::Path;

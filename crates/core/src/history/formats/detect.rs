@@ -12,6 +12,11 @@ pub(super) fn detect(text: &[u8], extension: &str, is_last: bool) -> Result<Opti
     if binary::MAGIC.starts_with(&text[..text.len().min(binary::MAGIC.len())]) && !text.is_empty() {
         return if text.len() >= binary::MAGIC.len() { Ok(Some(Format::Binary)) } else { unknown(text, is_enough) };
     }
+    if let Some(version) = text.strip_prefix(&binary::MAGIC[..binary::MAGIC.len() - 1]).and_then(|rest| rest.first()) {
+        let message =
+            format!("this history is in version {version} of our binary form, and this txloom reads version 1");
+        return Err(ReadError::new(0, message));
+    }
     let (mut line_number, mut at) = (0, 0);
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         line_number += 1;
@@ -144,6 +149,8 @@ mod tests {
         assert!(error.line == 1 && error.message.contains("it begins with `# About`"), "{error}");
         let error = detect(b"-- @case 1\n", "", true).unwrap_err();
         assert!(error.message.contains("this is a case"), "{error}");
+        let error = detect(b"TXLOOMH\x02rest", "", true).unwrap_err();
+        assert!(error.message.contains("in version 2 of our binary form"), "{error}");
         for garbage in [b"\x7fELF\0\0\n".as_slice(), b"\xff\xfe{"] {
             let error = detect(garbage, "", true).unwrap_err();
             assert!(error.line == 0 && error.message.contains("neither text nor"), "{error}");

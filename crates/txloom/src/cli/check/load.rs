@@ -1,7 +1,7 @@
 //! From a file to a history.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -28,24 +28,31 @@ pub(super) struct Loaded {
 pub(super) fn load(path: &Path, streams: &mut Streams) -> Result<Loaded, Failure> {
     let began = Instant::now();
     let file = path.display().to_string();
-    let mut reader = Reader::new(&file);
-    if is_stdin(path) {
-        let text = streams.read_input()?;
-        reader.feed(text.as_bytes()).map_err(|error| wrong(&file, &error))?;
+    let read = if is_stdin(path) {
+        read_from(streams.input(), &file)?
     } else {
-        let cannot_read = |error| Failure::bad_input(format!("cannot read {file}: {error}"));
-        let mut source = File::open(path).map_err(cannot_read)?;
-        let mut piece = vec![0; PIECE];
-        loop {
-            let length = source.read(&mut piece).map_err(cannot_read)?;
-            if length == 0 {
-                break;
-            }
-            reader.feed(&piece[..length]).map_err(|error| wrong(&file, &error))?;
+        let mut source = File::open(path).map_err(|error| cannot_read(&file, &error))?;
+        read_from(&mut source, &file)?
+    };
+    Ok(Loaded { file, read, time: began.elapsed() })
+}
+
+fn read_from(source: &mut dyn io::Read, file: &str) -> Result<Read, Failure> {
+    let mut reader = Reader::new(file);
+    let mut piece = vec![0; PIECE];
+    loop {
+        match source.read(&mut piece) {
+            Ok(0) => return reader.finish().map_err(|error| wrong(file, &error)),
+            Ok(length) => reader.feed(&piece[..length]).map_err(|error| wrong(file, &error))?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(cannot_read(file, &error)),
         }
     }
-    let read = reader.finish().map_err(|error| wrong(&file, &error))?;
-    Ok(Loaded { file, read, time: began.elapsed() })
+}
+
+fn cannot_read(file: &str, error: &io::Error) -> Failure {
+    let source = if file == "-" { "the standard input" } else { file };
+    Failure::bad_input(format!("cannot read {source}: {error}"))
 }
 
 /// `file:line: message`

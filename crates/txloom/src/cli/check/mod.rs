@@ -117,13 +117,23 @@ pub fn run(args: &CheckArgs, streams: &mut Streams) -> Result<Exit, Failure> {
 
 /// Whether there is such a level, in any format.
 fn check_name(name: &str) -> Result<(), Failure> {
-    if FORMATS.iter().any(|row| row.convention.requirement(name).is_some()) {
+    let is_level = |name: &str| FORMATS.iter().any(|row| row.convention.requirement(name).is_some());
+    if is_level(name) {
         return Ok(());
     }
-    let known = LEVELS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
-    let near = hint(&name.to_lowercase().replace(['-', '_'], " "), known);
+    let plain = || LEVELS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
+    let known: Vec<String> = ["", "strong session ", "strong ", "strict ", "plain "]
+        .iter()
+        .flat_map(|order| plain().map(move |level| format!("{order}{level}")))
+        .filter(|name| is_level(name))
+        .collect();
+    let written = name.to_lowercase().replace(['-', '_'], " ");
+    let near = if written.trim().is_empty() { String::new() } else { hint(&written, known.iter().map(String::as_str)) };
     let names: Vec<&str> = LEVELS.iter().map(|row| row.name).collect();
-    Err(Failure::bad_input(format!("`{name}` is not an isolation level{near} (known are: {})", names.join(", "))))
+    Err(Failure::bad_input(format!(
+        "`{name}` is not an isolation level{near} (known are: {}; each also as `strong session …` and `strong …`)",
+        names.join(", ")
+    )))
 }
 
 /// The files that were named; of a directory, all that are in it.
