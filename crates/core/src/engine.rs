@@ -78,6 +78,12 @@ pub trait Engine: Send {
         None
     }
 
+    /// What the server complained of in its log since the last reset's setup began: failed assertions, reports of
+    /// sanitizers; one text of a few lines for each. Asked at the end of a run, and cheap when there is nothing.
+    fn alarms(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Carries out a positioned event of a case: partition, heal, deliver, kill.
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         Err(EngineError::new(&self.info().target, EngineErrorKind::Unsupported(format!("the event `@{event}`"))))

@@ -1,7 +1,8 @@
-//! The crash oracle: the server survives, and so do the connections.
+//! The crash oracle: the server survives without complaint, and so do the connections.
 //!
-//! No statement that a client may send should bring the server down, or have it close the connection. A server that died
-//! is told by the engine, with the last lines of its log; the next reset starts it again.
+//! No statement that a client may send should bring the server down, have it close the connection, or make it complain of
+//! itself: of an assertion that failed, or of what a sanitizer found. A server that died is told by the engine, with the last
+//! lines of its log; the next reset starts it again. Complaints are read from the log, too, since not all of them are deadly.
 //!
 //! # Limits
 //!
@@ -69,9 +70,9 @@ fn verdict(case: &Case, schedule: Option<&Schedule>, trace: Trace) -> Verdict {
     }
 }
 
-/// What is wrong with a run in which the server died or a connection was lost.
+/// What is wrong with a run in which the server died, complained, or a connection was lost.
 pub(super) fn violation(trace: &Trace) -> Option<Violation> {
-    died(trace).or_else(|| lost(trace))
+    died(trace).or_else(|| complained(trace)).or_else(|| lost(trace))
 }
 
 /// The server is gone.
@@ -82,9 +83,14 @@ fn died(trace: &Trace) -> Option<Violation> {
     };
     let last = trace.steps.iter().position(unanswered).or_else(|| trace.steps.len().checked_sub(1)).map(StepId);
     let at = last.map(|id| format!(" at {}", named(trace, id))).unwrap_or_default();
-    let log = death.log.last().map(|line| format!("; the last line of its log: {}", line.trim())).unwrap_or_default();
+    // A complaint says more than the last line does, which is often one of a back trace.
+    let log = match (trace.alarms.first(), death.log.last()) {
+        (Some(alarm), _) => format!("; it complained in its log: {}", headline(alarm)),
+        (None, Some(line)) => format!("; the last line of its log: {}", line.trim()),
+        (None, None) => String::new(),
+    };
     let explanation = Explanation {
-        lets: death.log.iter().map(|line| format!("log: {line}")).collect(),
+        lets: complaints(trace).chain(death.log.iter().map(|line| format!("log: {line}"))).collect(),
         thens: last.map(|id| format!("steps before {} were answered", named(trace, id))).into_iter().collect(),
         however: Vec::new(),
     };
@@ -93,6 +99,40 @@ fn died(trace: &Trace) -> Option<Violation> {
         explanation,
         fingerprint: Fingerprint::new(NAME, &shapes(trace, last)),
     })
+}
+
+/// The server is there, and not well.
+fn complained(trace: &Trace) -> Option<Violation> {
+    let first = headline(trace.alarms.first()?);
+    let more = match trace.alarms.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    Some(Violation {
+        sentence: format!("the server complained in its log: {first}{more}"),
+        explanation: Explanation { lets: complaints(trace).collect(), ..Explanation::default() },
+        fingerprint: Fingerprint::new("crash-alarm", &[without_numbers(first)]),
+    })
+}
+
+/// The lines of all complaints.
+fn complaints(trace: &Trace) -> impl Iterator<Item = String> {
+    trace.alarms.iter().flat_map(|alarm| alarm.lines()).map(|line| format!("complaint: {line}"))
+}
+
+/// The first line of a complaint: what it is about.
+fn headline(alarm: &str) -> &str {
+    alarm.lines().next().unwrap_or(alarm).trim()
+}
+
+/// The text without what differs from run to run: times, processes, addresses.
+fn without_numbers(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+    let forget = |word: &str| match word.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("?{}", word.trim_start_matches(|c: char| c.is_ascii_alphanumeric())),
+        false => word.to_string(),
+    };
+    words.map(forget).collect()
 }
 
 /// The server is there, but one of its connections is not.
@@ -158,6 +198,29 @@ mod tests {
             "crash-connection",
             "a lost its connection at step 2 (a: UPDATE t), and the server is still there: connection-lost",
         );
+    }
+
+    #[test]
+    fn a_server_that_complains_is_found_dead_or_alive() {
+        let race =
+            |pid: u32| format!("WARNING: ThreadSanitizer: data race (pid={pid})\n  Write of size 8 at 0x7b{pid}");
+        let mut trace = sample("a BEGIN > open; a UPDATE t > idle");
+        trace.alarms = vec![race(71), "TRAP: failed Assert".to_string()];
+        let sentence = "the server complained in its log: WARNING: ThreadSanitizer: data race (pid=71) (and 1 more)";
+        check(trace.clone(), "crash-alarm", sentence);
+        let lets = violation(&trace).unwrap().explanation.lets;
+        assert_eq!(lets[1..], ["complaint:   Write of size 8 at 0x7b71", "complaint: TRAP: failed Assert"]);
+        let again = Trace { alarms: vec![race(802)], ..trace.clone() };
+        assert_eq!(violation(&again).unwrap().fingerprint, violation(&trace).unwrap().fingerprint);
+        trace.death = Some(Death { how: "signal 6".to_string(), log: vec!["    #8 0x55 in main".to_string()] });
+        let words = "it complained in its log: WARNING: ThreadSanitizer: data race (pid=71)";
+        check(trace, "crash", &format!("the server died (signal 6) at step 2 (a: UPDATE t); {words}"));
+    }
+
+    #[test]
+    fn numbers_of_a_complaint_are_forgotten_and_names_kept() {
+        let forgotten = without_numbers("==71==ERROR: AddressSanitizer: x at 0x6020ef in item_func2.cc:12:3");
+        assert_eq!(forgotten, "==?==ERROR: AddressSanitizer: x at ? in item_func2.cc:?:?");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Trace {
     pub final_state: Option<State>,
     /// How the server died, if it did.
     pub death: Option<Death>,
+    /// What the server complained of in its log; each a text of a few lines.
+    pub alarms: Vec<String>,
 }
 
 /// A session during a run.
@@ -73,7 +75,7 @@ pub struct StepRun {
     pub cancelled: Option<CancelReason>,
 }
 
-/// Why a statement was cancelled by us.
+/// Why a statement was cancelled by us, or by the time limit that we gave the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelReason {
     /// Nobody was left who could have released what it waited for.

@@ -42,6 +42,7 @@ pub(crate) fn empty() -> Trace {
         checks: Vec::new(),
         final_state: None,
         death: None,
+        alarms: Vec::new(),
     }
 }
 

@@ -27,6 +27,11 @@ use txloom_core::engine::{Engine, EngineInfo};
 use txloom_core::oracle::{RunError, RunRequest, Runner};
 use txloom_core::trace::Trace;
 
+/// How long a private server lets a statement of a case go on before it ends it by itself: for when the executor, which
+/// is earlier by far, cannot any more, because it hangs or its request was lost. To a server waiting is going on, too, and
+/// a statement may rightly wait as long as all others of its case take together: so this is many limits of one statement.
+pub const BACKSTOP: Duration = Duration::from_secs(600);
+
 /// What may be set about every run.
 #[derive(Debug, Clone)]
 pub struct ExecuteOptions {

@@ -1,17 +1,18 @@
 //! One run, from reset to snapshot.
 
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 
 use txloom_core::case::{AssertWhen, Case};
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind, Holder, SessionId, SessionSpec};
 use txloom_core::oracle::{Mode, RunError, RunRequest};
-use txloom_core::outcome::{Outcome, TxStatus};
+use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
 use txloom_core::script::{Script, SessionScript, Step};
 use txloom_core::trace::{CancelReason, Check, SessionRun, StepId, StepRun, Trace, TraceEvent};
 
-use super::ExecuteOptions;
 use super::plan::{Choice, Plan, SessionView};
 use super::worker::{Completion, Worker};
+use super::{BACKSTOP, ExecuteOptions};
 use crate::interrupt;
 
 /// Executes one request.
@@ -63,6 +64,8 @@ pub(super) struct RunningSession {
     /// How many steps have been submitted.
     submitted: usize,
     pub(super) in_flight: Option<StepId>,
+    /// When the last step was submitted.
+    since: Instant,
     status: TxStatus,
     /// For whom the statement in flight was last seen waiting.
     pub(super) waits_for: Option<Vec<Holder>>,
@@ -104,6 +107,7 @@ impl<'a> Run<'a> {
             checks: Vec::new(),
             final_state: None,
             death: None,
+            alarms: Vec::new(),
         };
         Ok(Run { engine, options, case: request.case, sessions, completions, trace })
     }
@@ -167,7 +171,7 @@ impl<'a> Run<'a> {
             cancelled: None,
         });
         running.submitted += 1;
-        running.in_flight = Some(id);
+        (running.in_flight, running.since) = (Some(id), Instant::now());
         self.trace.events.push(TraceEvent::Submitted(id));
         running.worker.submit(&step.sql);
     }
@@ -187,6 +191,14 @@ impl<'a> Run<'a> {
         running.status = outcome.status;
         running.waits_for = None;
         running.next = running.script.next(Some(&outcome));
+        // Nobody asked for it, and it took so long: that was the server's own clock, which stands in for ours.
+        let is_backstop = outcome.error_class() == Some(ErrorClass::Cancelled)
+            && self.trace.step(id).cancelled.is_none()
+            && running.since.elapsed() > self.options.statement_limit.min(BACKSTOP);
+        if is_backstop {
+            self.trace.steps[id.0].cancelled = Some(CancelReason::TimeLimit);
+            self.trace.events.push(TraceEvent::Cancelled(id, CancelReason::TimeLimit));
+        }
         self.trace.steps[id.0].outcome = Some(outcome);
         Some(id)
     }
@@ -225,6 +237,7 @@ impl<'a> Run<'a> {
             self.check_assertions(AssertWhen::End, None)?;
             self.trace.final_state = Some(self.engine.snapshot()?);
         }
+        self.trace.alarms = self.engine.alarms();
         Ok(self.trace)
     }
 
@@ -250,7 +263,8 @@ impl RunningSession {
         if !own_steps {
             script = Box::new(NoSteps);
         }
-        RunningSession { worker, script, next, submitted: 0, in_flight: None, status: TxStatus::Idle, waits_for: None }
+        let (since, status) = (Instant::now(), TxStatus::Idle);
+        RunningSession { worker, script, next, submitted: 0, in_flight: None, since, status, waits_for: None }
     }
 }
 

@@ -58,6 +58,7 @@ impl Play {
                 checks: Vec::new(),
                 final_state: Some(State::default()),
                 death: None,
+                alarms: Vec::new(),
             },
         }
     }

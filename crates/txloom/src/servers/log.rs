@@ -56,6 +56,13 @@ impl LogReader {
         Ok(LogReader { file, offset, unfinished: Vec::new() })
     }
 
+    /// Skips what has been written up to now.
+    pub fn skip_to_end(&mut self) -> io::Result<()> {
+        self.unfinished.clear();
+        self.offset = self.file.metadata()?.len();
+        Ok(())
+    }
+
     /// The lines that were completed since the last call.
     pub fn new_lines(&mut self) -> io::Result<Vec<String>> {
         let size = self.file.metadata()?.len();
@@ -99,6 +106,10 @@ mod tests {
         assert_eq!(reader.new_lines().unwrap(), ["two"]);
         assert!(reader.new_lines().unwrap().is_empty());
         assert_eq!(last_lines(&path), ["before", "one", "two"]);
+        write!(log, "three\nfo").unwrap();
+        reader.skip_to_end().unwrap();
+        writeln!(log, "ur\nfive").unwrap();
+        assert_eq!(reader.new_lines().unwrap(), ["ur", "five"]);
     }
 
     #[test]

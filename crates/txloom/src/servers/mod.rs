@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
-//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`postgres`]; `pristine` (data directories
-//! that are made once and copied), [`mysql`].
+//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`alarms`] (what of it is a complaint),
+//! [`postgres`]; `pristine` (data directories that are made once and copied), [`mysql`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
@@ -30,6 +30,7 @@ pub mod scratch;
 pub mod user;
 pub mod process;
 pub mod log;
+pub mod alarms;
 pub mod postgres;
 mod pristine;
 pub mod mysql;

@@ -20,6 +20,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use txloom_core::engine::Death;
 
+use super::alarms::AlarmReader;
 use super::log;
 use super::user::ServerUser;
 
@@ -33,12 +34,17 @@ const ORPHAN_LIMIT: Duration = Duration::from_secs(3);
 /// once but tidily (shared memory is given back). One line per kind of server.
 const MAIN_PROCESSES: &[(&str, Signal)] = &[("data/postmaster.pid", Signal::QUIT)];
 
+/// The variables that a server's software is given as we have them: where things are, and what its sanitizers, if it was
+/// built with any, are to look for.
+const PASSED_ON: &[&str] =
+    &["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"];
+
 /// A command of a server's software that will run as `user`, in `dir`, in surroundings that are the same everywhere:
 /// no variables but these, no input, and a process group of its own so that a terminal's Ctrl-C does not reach it.
 pub fn command(program: &Path, user: Option<&ServerUser>, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C").env("TZ", "UTC").env("HOME", dir);
-    for name in ["PATH", "LD_LIBRARY_PATH"] {
+    for name in PASSED_ON {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
@@ -56,16 +62,18 @@ pub struct ServerProcess {
     child: Child,
     descriptor: OwnedFd,
     log: PathBuf,
+    alarms: AlarmReader,
 }
 
 impl ServerProcess {
     /// Starts the command; its output is appended to the log.
     pub fn spawn(mut command: Command, log: &Path) -> io::Result<ServerProcess> {
         let output = log::create(log)?;
+        let alarms = AlarmReader::at_end(log)?;
         command.stdout(output.try_clone()?).stderr(output);
         let child = command.spawn()?;
         let descriptor = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        Ok(ServerProcess { child, descriptor, log: log.to_path_buf() })
+        Ok(ServerProcess { child, descriptor, log: log.to_path_buf(), alarms })
     }
 
     /// The process number.
@@ -77,6 +85,11 @@ impl ServerProcess {
     pub fn death(&mut self) -> Option<Death> {
         let status = self.child.try_wait().ok()??;
         Some(Death { how: describe(status), log: log::last_lines(&self.log) })
+    }
+
+    /// What it complained of in its log, since it was started or told to forget.
+    pub fn alarms(&mut self) -> &mut AlarmReader {
+        &mut self.alarms
     }
 
     /// Waits for its end, for at most so long; says whether it ended.

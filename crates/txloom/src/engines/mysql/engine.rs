@@ -99,6 +99,13 @@ impl Engine for MySqlEngine {
         server.died()
     }
 
+    fn alarms(&mut self) -> Vec<String> {
+        match &mut self.home {
+            Home::Private(server) => server.alarms().read(),
+            Home::Borrowed => Vec::new(),
+        }
+    }
+
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         match (event, &mut self.home) {
             (Event::Kill, Home::Private(server)) => {

@@ -144,6 +144,9 @@ impl MySqlEngine {
     /// be in the way of their end (the server then pauses for 20 ms), and all its work would be for nothing.
     fn execute_setup(&mut self, messages: &[String]) -> Result<Vec<Outcome>, EngineError> {
         self.clean_keeper();
+        if let Home::Private(server) = &mut self.home {
+            server.alarms().forget();
+        }
         let (target, database) = (self.info.target.clone(), quoted(&self.database));
         let keeper = self.keeper()?;
         let mut exchange =

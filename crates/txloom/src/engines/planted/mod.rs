@@ -127,6 +127,10 @@ impl Engine for Planted {
         self.world.death().or_else(|| self.inner.death())
     }
 
+    fn alarms(&mut self) -> Vec<String> {
+        self.inner.alarms()
+    }
+
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         self.require_alive()?;
         self.inner.event(event)

@@ -46,6 +46,9 @@ impl Engine for PostgresEngine {
             self.forget_case()?;
         }
         self.keep_tidy()?;
+        if let Home::Private(server) = &mut self.home {
+            server.alarms().forget();
+        }
         let outcomes = self.set_up(setup)?;
         let tainted = setup.iter().any(|message| changes_logins(message));
         if tainted || self.idle_tainted {
@@ -106,6 +109,13 @@ impl Engine for PostgresEngine {
 
     fn death(&mut self) -> Option<Death> {
         self.private_death()
+    }
+
+    fn alarms(&mut self) -> Vec<String> {
+        match &mut self.home {
+            Home::Private(server) => server.alarms().read(),
+            Home::Borrowed(_) => Vec::new(),
+        }
     }
 
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {

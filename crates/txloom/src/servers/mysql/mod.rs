@@ -30,11 +30,13 @@ use txloom_core::engine::Death;
 
 pub use install::{Installation, Product};
 
+use super::alarms::AlarmReader;
 use super::pristine::{Pristine, copy_tree};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
 use super::{Programs, ServerError, ServerOptions, failed, log};
+use crate::execute::BACKSTOP;
 use crate::interrupt;
 
 /// The users that may run the server when we are root, best first.
@@ -178,6 +180,11 @@ impl PrivateMySql {
     /// Whether it died since it was last started, and how.
     pub fn died(&mut self) -> Option<Death> {
         self.process.death()
+    }
+
+    /// What it complained of in its log, since it was last started or told to forget.
+    pub fn alarms(&mut self) -> &mut AlarmReader {
+        self.process.alarms()
     }
 
     /// Waits for its end, for at most so long; says whether it ended.
@@ -333,6 +340,9 @@ fn launch(
     command.arg(option("--tmpdir", scratch.path()));
     command.args(SIZES).args(UNSYNCHRONISED).args(SETTINGS);
     command.args(UNUSED_SIZES.iter().map(|size| format!("--loose-performance-schema-{size}=0")));
+    // MariaDB's limit is for all statements; MySQL has one for queries only.
+    command.arg(format!("--loose-max-statement-time={}", BACKSTOP.as_secs()));
+    command.arg(format!("--loose-max-execution-time={}", BACKSTOP.as_millis()));
     command.args(options.extra.iter().map(|(name, value)| format!("--{name}={value}")));
     // A server that died left its socket; one that greets must be the new one.
     let _ = fs::remove_file(socket(scratch));

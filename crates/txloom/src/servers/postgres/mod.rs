@@ -29,11 +29,13 @@ use txloom_core::engine::Death;
 pub use install::Installation;
 
 use self::pristine::Pristine;
+use super::alarms::AlarmReader;
 use super::log::{self, LogReader};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
 use super::{Programs, ServerError, ServerOptions, failed};
+use crate::execute::BACKSTOP;
 use crate::interrupt;
 
 /// The users that may run the server when we are root, best first.
@@ -166,6 +168,11 @@ impl PrivatePostgres {
         self.crash.clone()
     }
 
+    /// What it complained of in its log, since it was last started or told to forget.
+    pub fn alarms(&mut self) -> &mut AlarmReader {
+        self.process.alarms()
+    }
+
     /// Whether the configuration that `ALTER SYSTEM` writes differs from the pristine one.
     pub fn is_reconfigured(&self) -> bool {
         let size = |path: PathBuf| fs::metadata(path).map(|metadata| metadata.len()).ok();
@@ -276,7 +283,9 @@ fn launch(
     let major = major_version(&data_dir(scratch));
     let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(extra) {
+    let backstop = format!("{}ms", BACKSTOP.as_millis());
+    let limits = [("statement_timeout", backstop.as_str())];
+    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(limits).chain(extra) {
         command.arg("-c").arg(OsString::from(format!("{name}={value}")));
     }
     let log = log_path(scratch);

@@ -1,5 +1,7 @@
 //! Statements that hang, servers that stop answering, servers that die: an outcome or a clear error, never a hang.
 
+use std::io::Write;
+
 use rustix::process::{Pid, Signal, kill_process};
 use txloom_core::case::{self, Event};
 use txloom_core::oracle::{Mode, RunError, RunRequest, Runner};
@@ -15,8 +17,13 @@ const ONE_ROW: &[&str] = &["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t
 
 /// A runner with a server of its own, and the number of the server's process.
 fn runner() -> (EngineRunner, Pid) {
+    runner_with(&[])
+}
+
+/// The same, with settings of the server.
+fn runner_with(extra: &[(&str, &str)]) -> (EngineRunner, Pid) {
     testing::sweep_up_after_us();
-    let server = private(&[]);
+    let server = private(extra);
     let pid = Pid::from_raw(server.id() as i32).unwrap();
     let engine = MySqlEngine::start_private("mariadb", server).unwrap();
     let options = ExecuteOptions { statement_limit: Duration::from_millis(300) };
@@ -36,6 +43,41 @@ fn a_statement_that_hangs_is_ended_at_its_limit() {
     assert_eq!(trace.steps[0].cancelled, Some(CancelReason::TimeLimit));
     assert_eq!(rows(trace.steps[1].outcome.as_ref().unwrap()), "(1)");
     assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_statement_that_the_server_ends_after_our_limit_has_exceeded_it() {
+    let (mut runner, _) = runner_with(&[("max-statement-time", "0.6")]);
+    let setup = "/*init*/ CREATE TABLE t (id INT PRIMARY KEY);\n/*init*/ INSERT INTO t VALUES (1);\n";
+    let sleeps = "/*a*/ SELECT SLEEP(0.2);\n".repeat(5);
+    let case = format!("{setup}/*a*/ BEGIN;\n/*a*/ DELETE FROM t;\n/*b*/ DELETE FROM t;\n{sleeps}");
+    let trace = run(&mut runner, &case).unwrap();
+    let b = &trace.steps[2];
+    assert!(b.waited, "the executor lets it wait for as long as a works");
+    assert_eq!(b.cancelled, Some(CancelReason::TimeLimit));
+    assert_eq!(b.outcome.as_ref().unwrap().error_class(), Some(ErrorClass::Cancelled));
+    // What a case asks for itself is an outcome like any other.
+    let trace = run(&mut runner, "/*a*/ SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(15);\n").unwrap();
+    assert_eq!(trace.steps[0].cancelled, None);
+    assert_eq!(trace.steps[0].outcome.as_ref().unwrap().error_class(), Some(ErrorClass::Cancelled));
+}
+
+#[test]
+fn complaints_in_the_log_are_part_of_the_trace() {
+    let server = private(&[]);
+    let mut log = crate::servers::log::create(&server.log_path()).unwrap();
+    let engine = MySqlEngine::start_private("mariadb", server).unwrap();
+    let mut runner = EngineRunner::new(vec![Box::new(engine)]);
+    let complaint = "2024-01-31 12:00:00 0x7f11  InnoDB: Assertion failure in file /src/row0sel.cc line 12";
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::park_timeout(Duration::from_millis(100));
+            writeln!(log, "{complaint}\nInnoDB: Failing assertion: a > b").unwrap();
+        });
+        let trace = run(&mut runner, "/*a*/ SELECT SLEEP(0.3);\n").unwrap();
+        assert_eq!(trace.alarms, [format!("{complaint}\nInnoDB: Failing assertion: a > b")]);
+    });
+    assert!(run(&mut runner, "/*a*/ SELECT 'Assertion failure';\n").unwrap().alarms.is_empty());
 }
 
 #[test]

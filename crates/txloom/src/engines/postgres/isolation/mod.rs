@@ -61,7 +61,9 @@ impl IsolationHarness {
     /// Starts a server.
     pub fn start(target: &str, programs: &Programs) -> Result<IsolationHarness, EngineError> {
         let setting = |(name, value): (&str, &str)| (name.to_string(), value.to_string());
-        let extra = [("deadlock_timeout", "1s"), ("log_lock_waits", "off")].map(setting).to_vec();
+        // As the tests expect it; their steps have a limit of their own.
+        let settings = [("deadlock_timeout", "1s"), ("log_lock_waits", "off"), ("statement_timeout", "0")];
+        let extra = settings.map(setting).to_vec();
         let server = PrivatePostgres::start(programs, ServerOptions { extra, ..ServerOptions::default() });
         let server = server.map_err(|error| error.for_target(target))?;
         Ok(IsolationHarness { target: target.to_string(), server })

@@ -1,5 +1,7 @@
 //! Servers that die: noticed, told, started again.
 
+use std::io::Write;
+
 use rustix::process::{Pid, Signal, kill_process};
 use txloom_core::case::Event;
 use txloom_core::outcome::{ErrorClass, TxStatus};
@@ -37,6 +39,37 @@ fn a_killed_backend_is_noticed_at_once_and_the_server_replaced() {
         reset(&mut engine, ONE_ROW);
         assert_eq!(engine.death(), None);
     }
+}
+
+#[test]
+fn complaints_in_the_log_are_told_until_the_next_case() {
+    let mut engine = shared(ONE_ROW);
+    let mut a = open(&mut engine, 0);
+    assert!(a.execute("SELECT \"\nTRAP: failed Assert\"").unwrap().error.is_some(), "the server logs this");
+    assert!(engine.alarms().is_empty(), "a client's words are none of the server's");
+    let super::super::Home::Private(server) = &engine.home else { unreachable!() };
+    let mut log = crate::servers::log::create(&server.log_path()).unwrap();
+    // As a sanitizer would, the server itself being of a build without any.
+    writeln!(log, "heapam.c:12:3: runtime error: shift exponent 64 is too large\n    #0 0x55 in f").unwrap();
+    let alarms = engine.alarms();
+    assert_eq!(alarms.len(), 1);
+    assert!(
+        alarms[0].starts_with("heapam.c:12:3: runtime error: shift exponent 64 is too large\n    #0"),
+        "{alarms:?}"
+    );
+    assert_eq!(engine.death(), None);
+    drop(a);
+    reset(&mut engine, ONE_ROW);
+    assert!(engine.alarms().is_empty());
+}
+
+#[test]
+fn statements_end_by_themselves_some_day() {
+    let mut engine = shared(ONE_ROW);
+    let mut session = open_session(&mut *engine, 0, None);
+    assert_eq!(cell(&ok(&mut session, "SHOW statement_timeout")), "10min");
+    ok(&mut session, "SET statement_timeout = '20ms'");
+    assert_eq!(session.execute("SELECT pg_sleep(15)").unwrap().error_class(), Some(ErrorClass::Cancelled));
 }
 
 #[test]
