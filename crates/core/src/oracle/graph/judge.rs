@@ -1,6 +1,6 @@
 //! The two executions, compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::{Case, Entry, Line};
 use crate::finding::Finding;
@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::oracle::graph::explain::{self, Blame, Words};
 use crate::oracle::graph::refine::{End, Refined};
 use crate::oracle::graph::round::Round;
-use crate::oracle::graph::{Followed, NAME, Trial};
+use crate::oracle::graph::{Followed, NAME, Trial, Triggering};
 use crate::oracle::observe::{Observations, Place};
 use crate::oracle::{Mode, RunError, RunRequest, Verdict, crash, unobserved};
 use crate::schedule::{Policy, Schedule, StepRef};
@@ -18,6 +18,8 @@ use crate::trace::{StepId, Trace, TraceEvent};
 const BLAME_ORDERS: usize = 3;
 /// So often another order is drawn for it.
 const BLAME_DRAWS: usize = 12;
+/// More sorted orders are not counted.
+const ORDERS_COUNTED: u64 = 10_000;
 
 impl Trial<'_> {
     /// Follows the case and judges it.
@@ -31,7 +33,7 @@ impl Trial<'_> {
         let words = Words { prepared: self.prepared, graph: &followed.graph, trace: &trace };
         let violation = match &refined.end {
             End::Acyclic => {
-                let orders = self.compare(&refined, &trace, &followed.graph)?;
+                let orders = self.compare(&trace, &followed.graph)?;
                 followed.orders = orders.run;
                 match orders.outcome {
                     Outcome::Same => {
@@ -52,9 +54,8 @@ impl Trial<'_> {
     }
 
     /// Runs sorted orders without transactions until one differs.
-    fn compare(&mut self, refined: &Refined, trace: &Trace, graph: &Graph) -> Result<Orders, RunError> {
-        let compared: BTreeMap<&StepRef, ()> = graph.statements.iter().map(|one| (&one.step, ())).collect();
-        let observed = observations(trace, |step| compared.contains_key(step));
+    fn compare(&mut self, trace: &Trace, graph: &Graph) -> Result<Orders, RunError> {
+        let observed = compared(trace, graph);
         let words = Words { prepared: self.prepared, graph, trace };
         let mut run = 0;
         for _ in 0..self.oracle.orders.max(1) {
@@ -74,8 +75,27 @@ impl Trial<'_> {
                 return Ok(Orders { run, outcome: Outcome::Violated(Box::new(violation)) });
             }
         }
-        debug_assert!(matches!(refined.end, End::Acyclic));
         Ok(Orders { run, outcome: Outcome::Same })
+    }
+
+    /// How many sorted orders there are, and how many of some of them differ from the execution with transactions.
+    pub(super) fn triggering(&mut self, orders_max: usize) -> Result<Option<Triggering>, RunError> {
+        let mut followed = Followed::default();
+        let refined = match self.refine(None, &mut followed)? {
+            Ok(refined) if matches!(refined.end, End::Acyclic) => refined,
+            _ => return Ok(None),
+        };
+        let graph = &followed.graph;
+        let observed = compared(&self.stripped(&refined), graph);
+        let (mut run, mut differ) = (Vec::new(), 0);
+        for _ in 0..orders_max {
+            let Some(order) = graph.order(&mut self.random).filter(|order| !run.contains(order)) else { continue };
+            let plain = self.plain(graph, &order)?;
+            differ += usize::from(observed.difference(&observations(&plain, |_| true)).is_some());
+            run.push(order);
+        }
+        let orders = graph.order_count(ORDERS_COUNTED);
+        Ok(Some(Triggering { orders, run: run.len(), differ, is_cyclic: graph.is_transaction_cyclic(|_| true) }))
     }
 
     /// Runs the statements in this order, each on its own.
@@ -165,6 +185,12 @@ enum Outcome {
     Same,
     Unknown(String),
     Violated(Box<explain::Told>),
+}
+
+/// What the execution with transactions observed of the statements of the graph.
+fn compared(trace: &Trace, graph: &Graph) -> Observations {
+    let steps: BTreeSet<&StepRef> = graph.statements.iter().map(|one| &one.step).collect();
+    observations(trace, |step| steps.contains(step))
 }
 
 /// What a run observed of the steps that are compared.

@@ -160,14 +160,7 @@ impl GraphOracle {
         target: usize,
         runner: &mut dyn Runner,
     ) -> Result<(Verdict, Followed), RunError> {
-        let engine = runner.targets().swap_remove(target);
-        let made = instrument::prepare(case).and_then(|prepared| match prepared.refused.values().next() {
-            Some(skip) if self.insists => Err(*skip),
-            _ => Ok(prepared),
-        });
-        let made = made.map_err(|skip| skip.to_string());
-        let ready = made.and_then(|prepared| Ok((session_views(&prepared.case, &engine)?, prepared)));
-        let (views, prepared) = match ready {
+        let (views, prepared) = match self.ready(case, target, runner) {
             Ok(ready) => ready,
             Err(reason) if self.insists => {
                 return Err(RunError::Case(format!("the graph oracle cannot follow {reason}")));
@@ -178,6 +171,43 @@ impl GraphOracle {
         let trial = Trial { oracle: self, original: case, prepared: &prepared, views, target, runner, random };
         trial.judge(schedule)
     }
+
+    /// What is needed to follow a case, or why it cannot be followed.
+    fn ready(&self, case: &Case, target: usize, runner: &dyn Runner) -> Result<(SessionViews, Prepared), String> {
+        let engine = runner.targets().swap_remove(target);
+        let prepared = instrument::prepare(case).map_err(|skip| skip.to_string())?;
+        if let Some(skip) = prepared.refused.values().next().filter(|_| self.insists) {
+            return Err(skip.to_string());
+        }
+        Ok((session_views(&prepared.case, &engine)?, prepared))
+    }
+
+    /// Runs up to so many sorted orders of a case, whether or not they differ; `None` if it does not come to that.
+    pub fn triggering(
+        &self,
+        case: &Case,
+        target: usize,
+        runner: &mut dyn Runner,
+        orders_max: usize,
+    ) -> Result<Option<Triggering>, RunError> {
+        let Ok((views, prepared)) = self.ready(case, target, runner) else { return Ok(None) };
+        let random = Random::new(hash(&print(case)), &[]);
+        let mut trial = Trial { oracle: self, original: case, prepared: &prepared, views, target, runner, random };
+        trial.triggering(orders_max)
+    }
+}
+
+/// How likely it is that a sorted order shows what is wrong with a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Triggering {
+    /// How many sorted orders there are; 10,000 if there are more.
+    pub orders: u64,
+    /// How many of them were run.
+    pub run: usize,
+    /// How many of these differ from the execution with transactions.
+    pub differ: usize,
+    /// Whether the transactions depend on each other in a cycle, so that no order of them would do.
+    pub is_cyclic: bool,
 }
 
 /// One schedule of a case on one target.
@@ -185,14 +215,16 @@ struct Trial<'a> {
     oracle: &'a GraphOracle,
     original: &'a Case,
     prepared: &'a Prepared,
-    views: BTreeMap<SessionName, Views>,
+    views: SessionViews,
     target: usize,
     runner: &'a mut dyn Runner,
     random: Random,
 }
 
 /// How the reads of each session are written.
-fn session_views(case: &Case, engine: &EngineInfo) -> Result<BTreeMap<SessionName, Views>, String> {
+type SessionViews = BTreeMap<SessionName, Views>;
+
+fn session_views(case: &Case, engine: &EngineInfo) -> Result<SessionViews, String> {
     let view = |session: SessionName| {
         let level = case.level_of(&session).unwrap_or(&engine.default_level);
         Ok((session, views(engine, level)?))

@@ -82,6 +82,8 @@ impl Texts {
         let all = |table: &Arc<str>, role: Role| {
             let text = self.all.get(table)?;
             let sql = match view {
+                // A shared lock that becomes an exclusive one is how two transactions come to a deadlock.
+                View::Locking if target.written.as_ref() == Some(table) => format!("{text} FOR UPDATE"),
                 View::Locking if !is_unlocked(table) => format!("{text} LOCK IN SHARE MODE"),
                 _ => text.clone(),
             };
