@@ -16,7 +16,7 @@ use crate::support::{limited, runner};
 /// How many cases are run.
 const CASES: usize = 60;
 /// How long an engine may take for all of them, in a debug build on a busy machine.
-const TIME_MAX: Duration = Duration::from_secs(30);
+const TIME_MAX: Duration = Duration::from_secs(15);
 
 /// What statements are looked for, by words that only they have.
 const CONSTRUCTS: &[(&str, &[&str])] = &[

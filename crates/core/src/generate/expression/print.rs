@@ -248,6 +248,36 @@ mod tests {
     }
 
     #[test]
+    fn a_window_has_its_rows_and_their_order() {
+        let function = WindowFunction::Aggregate(Aggregate::Sum);
+        let (partition, order) = (vec![column("b")], vec![column("a")]);
+        let sum = Window { function, of: Some(column("c")), partition, order, descending: true };
+        check(Expression::Window(Box::new(sum)), "SUM(t.c) OVER (PARTITION BY t.b ORDER BY t.a DESC)");
+        let whole = |function| Window { function, of: None, partition: vec![], order: vec![], descending: false };
+        let count = whole(WindowFunction::Aggregate(Aggregate::Count));
+        check(Expression::Window(Box::new(count)), "COUNT(*) OVER ()");
+        let number = Window { order: vec![column("a")], ..whole(WindowFunction::RowNumber) };
+        check(Expression::Window(Box::new(number)), "ROW_NUMBER() OVER (ORDER BY t.a)");
+    }
+
+    #[test]
+    fn a_query_has_all_of_its_clauses_in_order() {
+        let query = Query {
+            with: vec!["w1 AS (SELECT 1 AS c0)".to_string()],
+            distinct: true,
+            list: vec![column("a"), column("b")],
+            from: "w1 AS t".to_string(),
+            condition: Some(Expression::compare(Comparison::Equal, column("a"), number(1))),
+            tail: " UNION SELECT 2, 3".to_string(),
+        };
+        let language = Language::of(&[engine()]);
+        let (head, tail) =
+            ("WITH w1 AS (SELECT 1 AS c0) SELECT DISTINCT", "FROM w1 AS t WHERE t.a = 1 UNION SELECT 2, 3");
+        assert_eq!(print_query(&query, &language), format!("{head} t.a, t.b {tail}"));
+        assert_eq!(print_relation(&query, &language), format!("{head} t.a AS c0, t.b AS c1 {tail}"));
+    }
+
+    #[test]
     fn queries_stand_in_parentheses() {
         let select = Expression::Aggregate(Aggregate::CountDistinct, Some(Box::new(column("a"))));
         let condition = Some(Expression::compare(Comparison::Equal, column("a"), number(1)));

@@ -15,7 +15,7 @@ use super::{PRODUCT_MAX, WORK_MAX};
 pub(super) type Wanted<'w> = &'w dyn Fn(Kind) -> bool;
 
 /// A FROM clause.
-pub(super) struct From {
+pub(super) struct Joined {
     /// What conditions and values may speak of.
     pub(super) scope: Scope,
     /// The text, without FROM.
@@ -36,7 +36,7 @@ struct Item {
 
 impl Maker<'_> {
     /// A FROM clause in a scope that has no sources yet. The first source has a column of a wanted kind.
-    pub(super) fn from_clause(&mut self, scope: Scope, wanted: Wanted<'_>) -> Option<From> {
+    pub(super) fn joined(&mut self, scope: Scope, wanted: Wanted<'_>) -> Option<Joined> {
         self.budget.queries = self.budget.queries.saturating_sub(1);
         let around = scope.rows.unwrap_or(1);
         let count = self.model.count(&features::QUERY_TABLES, &mut self.random).max(1);
@@ -46,10 +46,10 @@ impl Maker<'_> {
             return None;
         }
         let mut from =
-            From { scope: Scope { sources: vec![first.source], ..scope }, text: first.text, with: Vec::new(), size };
+            Joined { scope: Scope { sources: vec![first.source], ..scope }, text: first.text, with: Vec::new(), size };
         from.with.extend(first.with);
         for _ in 1..count {
-            self.add_joined(&mut from, around);
+            self.join_one_more(&mut from, around);
         }
         from.scope.rows = Some(around.saturating_mul(from.size));
         Some(from)
@@ -60,7 +60,7 @@ impl Maker<'_> {
     }
 
     /// Joins one more table or query, unless the rows become too many, or nothing in it can be compared.
-    fn add_joined(&mut self, from: &mut From, around: usize) {
+    fn join_one_more(&mut self, from: &mut Joined, around: usize) {
         let alone = Scope { sources: Vec::new(), ..from.scope.clone() };
         let Some(mut item) = self.again(from).or_else(|| self.item(&alone, &can_group)) else { return };
         let size = from.size.saturating_mul(self.size_of(&item.source));
@@ -78,7 +78,7 @@ impl Maker<'_> {
     }
 
     /// The query in the WITH clause a second time.
-    fn again(&mut self, from: &From) -> Option<Item> {
+    fn again(&mut self, from: &Joined) -> Option<Item> {
         let named = from.scope.sources.iter().find(|source| {
             let name = source.qualifier.as_deref().unwrap_or_default();
             from.with.iter().any(|query| query.starts_with(&format!("{name} AS (")))
@@ -129,7 +129,7 @@ impl Maker<'_> {
     }
 
     /// A condition for a join: one equality at least.
-    fn join_of(&mut self, from: &From, new: &Source) -> Option<Expression> {
+    fn join_of(&mut self, from: &Joined, new: &Source) -> Option<Expression> {
         let others: Vec<Source> = from.scope.sources.clone();
         let other = self.random.pick(&others)?.clone();
         let pairs = match self.reference(&other, new) {

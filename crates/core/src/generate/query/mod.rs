@@ -86,13 +86,8 @@ impl Maker<'_> {
         scope.level < self.budget.levels && self.budget.queries > 0
     }
 
-    /// Says that so many names have been given.
-    pub(super) fn budget_names(&mut self, count: usize) {
-        self.budget.names += count;
-    }
-
     /// A name for a table or a query in a FROM clause: `r1`.
-    fn name(&mut self, letter: char) -> String {
+    pub(super) fn name(&mut self, letter: char) -> String {
         self.budget.names += 1;
         format!("{letter}{}", self.budget.names)
     }

@@ -12,7 +12,7 @@ use crate::generate::statement::AGGREGATE_KINDS;
 use crate::generate::values;
 use crate::value::Value;
 
-use super::from::{From, Wanted};
+use super::from::{Joined, Wanted};
 
 /// How many rows of a query are made up.
 const SAMPLES: usize = 8;
@@ -31,7 +31,7 @@ pub(super) struct Made {
 impl Maker<'_> {
     /// A query in a scope that has no sources yet. `outermost`: it is a statement, and not the source of another query.
     pub(super) fn query(&mut self, scope: Scope, wanted: Wanted<'_>, outermost: bool) -> Option<Made> {
-        let from = self.from_clause(scope, wanted)?;
+        let from = self.joined(scope, wanted)?;
         let condition = match outermost || self.random.chance(1, 2) {
             true => self.predicate(&from.scope),
             false => None,
@@ -49,7 +49,7 @@ impl Maker<'_> {
     }
 
     /// A query that returns these values.
-    fn returning(list: Vec<Expression>, from: From) -> Made {
+    fn returning(list: Vec<Expression>, from: Joined) -> Made {
         let query =
             Query { with: from.with, distinct: false, list, from: from.text, condition: None, tail: String::new() };
         Made { query, scope: from.scope, key: Vec::new(), size: from.size }
@@ -61,7 +61,7 @@ impl Maker<'_> {
     }
 
     /// Rows; with functions of windows, if asked for.
-    fn plain_rows(&mut self, from: From, wanted: Wanted<'_>, outermost: bool, windows: bool) -> Option<Made> {
+    fn plain_rows(&mut self, from: Joined, wanted: Wanted<'_>, outermost: bool, windows: bool) -> Option<Made> {
         let keys = self.keys_of(&from.scope);
         let mut list: Vec<Expression> = Vec::new();
         // Rows that can be told apart can be ordered, and joined in more ways.
@@ -120,7 +120,7 @@ impl Maker<'_> {
         format!(" ORDER BY {}{direction}{limit}", keys.join(", "))
     }
 
-    fn distinct(&mut self, from: From, wanted: Wanted<'_>) -> Option<Made> {
+    fn distinct(&mut self, from: Joined, wanted: Wanted<'_>) -> Option<Made> {
         let mut list = vec![self.any_column(&from.scope, &|kind| wanted(kind) && can_group(kind))?];
         if self.random.chance(1, 2) {
             list.extend(self.any_column(&from.scope, &can_group).filter(|other| *other != list[0]));
@@ -131,7 +131,7 @@ impl Maker<'_> {
     }
 
     /// Aggregates of all rows.
-    fn whole(&mut self, from: From) -> Made {
+    fn whole(&mut self, from: Joined) -> Made {
         let mut list = Vec::new();
         self.add_aggregates(&mut list, &from.scope, 3);
         Made { size: 1, ..Maker::returning(list, from) }
@@ -149,7 +149,7 @@ impl Maker<'_> {
     }
 
     /// Groups, perhaps only some of them.
-    fn grouped(&mut self, from: From, wanted: Wanted<'_>) -> Option<Made> {
+    fn grouped(&mut self, from: Joined, wanted: Wanted<'_>) -> Option<Made> {
         let mut list = vec![self.any_column(&from.scope, &|kind| wanted(kind) && can_group(kind))?];
         if self.random.chance(1, 3) {
             list.extend(self.any_column(&from.scope, &can_group).filter(|other| *other != list[0]));
@@ -185,7 +185,7 @@ impl Maker<'_> {
     }
 
     /// Rows of two queries that return the same kinds.
-    fn set(&mut self, from: From, wanted: Wanted<'_>) -> Option<Made> {
+    fn set(&mut self, from: Joined, wanted: Wanted<'_>) -> Option<Made> {
         let mut list = vec![self.any_column(&from.scope, &|kind| wanted(kind) && can_group(kind))?];
         if self.random.chance(1, 2) {
             list.extend(self.any_column(&from.scope, &can_group));
@@ -201,7 +201,7 @@ impl Maker<'_> {
     pub(super) fn other_rows(&mut self, list: &[Expression], scope: &Scope) -> Option<String> {
         let alone = Scope { sources: Vec::new(), rows: scope.rows, ..scope.clone() };
         let first = list.first()?.kind();
-        let from = self.from_clause(alone, &|kind| kind == first)?;
+        let from = self.joined(alone, &|kind| kind == first)?;
         let mut values = Vec::new();
         for value in list {
             values.push(self.any_column(&from.scope, &|kind| kind == value.kind())?);

@@ -7,13 +7,13 @@ use crate::generate::maker::{Maker, Scope, Source};
 use crate::generate::schema::Kind;
 use crate::value::Value;
 
-use super::from::{From, Wanted};
+use super::from::{Joined, Wanted};
 
 impl Maker<'_> {
     /// The FROM clause of a subquery.
-    fn subquery(&mut self, outer: &Scope, wanted: Wanted<'_>) -> Option<From> {
+    fn subquery(&mut self, outer: &Scope, wanted: Wanted<'_>) -> Option<Joined> {
         let inside = self.inside_of(outer);
-        self.from_clause(inside, wanted)
+        self.joined(inside, wanted)
     }
 
     /// The condition of a subquery; `None` for all rows.
@@ -44,7 +44,7 @@ impl Maker<'_> {
     }
 
     /// `SELECT value FROM … WHERE …`.
-    fn selecting(&mut self, outer: &Scope, from: From, value: Expression) -> Query {
+    fn selecting(&mut self, outer: &Scope, from: Joined, value: Expression) -> Query {
         let condition = self.deep_condition(outer, &from.scope);
         Query { with: from.with, ..Query::of(value, from.text, condition) }
     }

@@ -3,7 +3,7 @@
 use crate::dialect::Construct;
 use crate::generate::expression::extent::{Extent, STEP};
 use crate::generate::expression::print::print;
-use crate::generate::expression::{Comparison, Expression, Operator};
+use crate::generate::expression::{Expression, Operator};
 use crate::generate::maker::{Maker, Scope, Source};
 use crate::generate::schema::{Column, Kind};
 use crate::generate::{features, values};
@@ -135,7 +135,7 @@ impl Maker<'_> {
         format!("{} VALUES {}", self.insert_target(table, &columns), tuples.join(", "))
     }
 
-    fn insert_target(&self, table: usize, columns: &[usize]) -> String {
+    pub(super) fn insert_target(&self, table: usize, columns: &[usize]) -> String {
         let definition = &self.schema.tables[table];
         let names: Vec<&str> = columns.iter().map(|at| definition.columns[*at].name.as_str()).collect();
         format!("{} ({})", definition.name, names.join(", "))
@@ -167,7 +167,7 @@ impl Maker<'_> {
     }
 
     /// The columns that an INSERT names.
-    fn insert_columns(&mut self, table: usize, whole: bool) -> Vec<usize> {
+    pub(super) fn insert_columns(&mut self, table: usize, whole: bool) -> Vec<usize> {
         let definition = &self.schema.tables[table];
         let partial = self.model.flag(&features::INSERT_PARTIAL, &mut self.random);
         let mut columns = Vec::new();
@@ -237,62 +237,6 @@ impl Maker<'_> {
         let condition = self.where_clause(predicate.as_ref());
         let target = self.insert_target(table, &columns);
         format!("INSERT INTO {target} SELECT {} FROM {}{condition}", list.join(", "), self.schema.tables[from].name)
-    }
-
-    /// `INSERT INTO … SELECT …` with new keys, made of those of the source.
-    fn copy(&mut self, table: usize) -> String {
-        let from = self.table();
-        let source = &self.schema.tables[from];
-        let added = if source.keys_once { self.copied_key() } else { None };
-        let (Some(added), [key]) = (added, &source.primary_key[..]) else { return self.insert() };
-        let columns = self.insert_columns(table, true);
-        let (scope, from) = self.copied(from);
-        let definition = &self.schema.tables[table];
-        let mut list = Vec::new();
-        for at in &columns {
-            let refers = definition.foreign_keys.iter().any(|key| key.columns.contains(at));
-            let value = match definition.primary_key.contains(at) {
-                true => Expression::Arithmetic(
-                    Operator::Add,
-                    Box::new([
-                        Expression::Constant(Kind::Integer, Value::int(added)),
-                        Expression::Column(self.column_use(&scope.sources[0], *key)),
-                    ]),
-                ),
-                false if refers => Expression::Constant(definition.columns[*at].kind, self.stored(table, *at)),
-                false => self.stored_expression(table, *at, &scope.clone().storing(table)),
-            };
-            list.push(print(&value, self.language));
-        }
-        // Two rows with one value would violate a unique key; and all rows would be too many.
-        let scope = Scope { written: Some(table), ..scope };
-        let some = if definition.unique_keys.is_empty() { self.predicate(&scope) } else { None };
-        let predicate = some.or_else(|| self.key_equality(&scope.sources[0]));
-        let condition = self.where_clause(predicate.as_ref());
-        let target = self.insert_target(table, &columns);
-        format!("INSERT INTO {target} SELECT {} FROM {from}{condition}", list.join(", "))
-    }
-
-    /// The table that is copied; or joined with another one, by whose key no row of the first appears twice.
-    fn copied(&mut self, table: usize) -> (Scope, String) {
-        let name = &self.schema.tables[table].name;
-        let (other, first) = (self.table(), Source { table, qualifier: Some("r1".to_string()), nullable: false });
-        let target = &self.schema.tables[other];
-        let joins = self.is_deep() && self.random.chance(1, 3);
-        let key = target.primary_key.first().filter(|_| joins && target.primary_key.len() == 1);
-        let alone = Scope { sources: vec![first.clone()], ..Scope::EMPTY };
-        let pair = key.and_then(|key| {
-            let kind = target.columns[*key].kind;
-            Some((self.pick_column(&alone, |other| other == kind)?.1, *key))
-        });
-        let Some((column, key)) = pair else { return (Scope::of(table), name.clone()) };
-        let second = Source { table: other, qualifier: Some("r2".to_string()), nullable: self.random.chance(1, 3) };
-        let join = if second.nullable { "LEFT JOIN" } else { "JOIN" };
-        let sides = [self.column_use(&first, column), self.column_use(&second, key)].map(Expression::Column);
-        let on = print(&Expression::Compare(Comparison::Equal, Box::new(sides)), self.language);
-        let from = format!("{name} AS r1 {join} {} AS r2 ON {on}", target.name);
-        self.budget_names(2);
-        (Scope { sources: vec![first, second], ..Scope::EMPTY }, from)
     }
 
     /// An expression that fits into a column; a constant, if that is hard to find.

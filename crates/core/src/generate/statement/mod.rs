@@ -12,6 +12,7 @@
 
 mod select;
 mod insert;
+mod copy;
 mod update;
 
 pub(super) use select::AGGREGATE_KINDS;

@@ -5,6 +5,7 @@ use crate::generate::expression::Expression;
 use crate::generate::expression::print::print;
 use crate::generate::features;
 use crate::generate::maker::{Maker, Scope};
+use crate::generate::predicate::contradiction::{self, Verdict};
 use crate::generate::values;
 use crate::value::Value;
 
@@ -40,8 +41,11 @@ impl Maker<'_> {
         let mut predicate = self.predicate(&scope);
         // A condition of many parts is true of many rows, and what is deleted cannot be looked at again.
         if self.is_deep() && self.random.chance(1, 2) {
-            let parts = [self.key_range(&scope.sources[0]), predicate.take()];
-            predicate = Some(Expression::And(parts.into_iter().flatten().collect()));
+            let parts = [self.key_range(&scope.sources[0]), predicate.clone()];
+            let both = Expression::And(parts.into_iter().flatten().collect());
+            if contradiction::check(&both) == Verdict::Open {
+                predicate = Some(both);
+            }
         }
         let condition = self.where_clause(predicate.as_ref());
         let limit = self.limited_write(table);
