@@ -1,8 +1,9 @@
 //! The crash oracle: the server survives without complaint, and so do the connections.
 //!
-//! No statement that a client may send should bring the server down, have it close the connection, or make it complain of
-//! itself: of an assertion that failed, or of what a sanitizer found. A server that died is told by the engine, with the last
-//! lines of its log; the next reset starts it again. Complaints are read from the log, too, since not all of them are deadly.
+//! No statement that a client may send should bring the server down, have it close the connection, or make it complain
+//! of itself: of an assertion that failed, or of what a sanitizer found. A server that died is told by the engine, with
+//! the last lines of its log; the next reset starts it again. Complaints are read from the log, too, since not all of
+//! them are deadly.
 //!
 //! # Limits
 //!

@@ -39,7 +39,7 @@ const ALARMS: &[&str] = &[
     "@ @ [ERROR] [MY-#] [InnoDB] [FATAL] ",
 ];
 
-/// How many alarms are kept, how many lines of each, and how much of a line: one bug may have a server complain without end.
+/// How many alarms are kept, how many lines of each, and how much of a line: a server may complain without end.
 const ALARMS_MAX: usize = 8;
 const LINES_MAX: usize = 12;
 const LINE_MAX: usize = 400;
