@@ -27,7 +27,7 @@ pub(super) struct Refined {
 pub(super) enum End {
     /// Every statement can be compared; the graph has no cycle.
     Acyclic,
-    /// The server died.
+    /// The server died, or complained in its log.
     Died,
     /// The versions are impossible.
     Odd(Odd),
@@ -80,7 +80,7 @@ impl Trial<'_> {
         moved: &mut BTreeSet<StepRef>,
         followed: &mut Followed,
     ) -> Result<Next, String> {
-        if trace.death.is_some() {
+        if trace.death.is_some() || !trace.alarms.is_empty() {
             return Ok(Next::Over(End::Died));
         }
         if let Some(reason) = unobserved(trace) {
