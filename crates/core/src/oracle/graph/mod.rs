@@ -34,8 +34,8 @@
 //! **Soundness** rests on three things: the reads see what the statement sees ([`instrument::views`] says at which levels
 //! of which engines they do), a table that a statement does not mention cannot matter to it (so no triggers, views, calls,
 //! cascades), and statements are functions of the rows that they see (so no clocks, sequences, LIMIT without an order).
-//! [`instrument::prepare`] refuses what does not qualify: in a hunt the case is judged without such statements. Statements of transactions that did not commit are run, but
-//! neither followed nor compared: they must have no effect.
+//! [`instrument::prepare`] refuses what does not qualify: in a hunt the case is judged without such statements.
+//! Statements of transactions that did not commit are run, but neither followed nor compared: they must have no effect.
 //!
 //! # Limits
 //!

@@ -16,8 +16,8 @@
 //! 1. The case is run by its schedule, and its transactions are derived from the trace.
 //! 2. A case is built of what committed (`committed`): rolled-back transactions have no place in a serial order.
 //!    Calls stay calls: in another order they may take another branch.
-//! 3. Orders are tried, likely ones first (`orders`), each compared with the run ([`super::observe`]). One that agrees is the
-//!    witness; if none does, each is refuted by the first observation that differs (`explain`).
+//! 3. Orders are tried, likely ones first (`orders`), each compared with the run ([`super::observe`]). One that agrees
+//!    is the witness; if none does, each is refuted by the first observation that differs (`explain`).
 //!
 //! # Limits
 //!
