@@ -83,9 +83,9 @@ fn the_same_seed_gives_the_same_findings_whatever_the_number_of_workers() {
     });
 }
 
-/// 200 cases at all levels: an engine does what it does twice. In so many of the examined cases, two transactions write
+/// 200 cases at all levels: an engine does what it does twice. In a fifth of the examined cases, two transactions write
 /// one row.
-fn is_silent(target: &'static str, contended_min: f64) {
+fn is_silent(target: &'static str) {
     limited(move || {
         let (code, report) = report(&[target, target, "--cases", "200", "--no-known"]);
         assert_eq!(code, 0, "{report:#}");
@@ -96,29 +96,28 @@ fn is_silent(target: &'static str, contended_min: f64) {
         };
         assert!(share("accepted", "statements") >= 0.95, "{report:#}");
         assert!(share("with_wait", "runs") >= 0.2, "{report:#}");
-        assert!(share("contended", "examined") >= contended_min, "{report:#}");
+        assert!(share("contended", "examined") >= 0.2, "{report:#}");
     });
 }
 
 #[test]
 fn sqlite_twice_is_silent() {
-    // There is one writer at a time: many a second one is refused before it writes anything.
-    is_silent("sqlite", 0.05);
+    is_silent("sqlite");
 }
 
 #[test]
 fn model_twice_is_silent() {
-    is_silent("model", 0.2);
+    is_silent("model");
 }
 
 #[test]
 fn postgres_twice_is_silent() {
-    is_silent("postgres", 0.2);
+    is_silent("postgres");
 }
 
 #[test]
 fn mariadb_twice_is_silent() {
-    is_silent("mariadb", 0.2);
+    is_silent("mariadb");
 }
 
 #[test]
