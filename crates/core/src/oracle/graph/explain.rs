@@ -198,7 +198,7 @@ impl Words<'_> {
         let explanation = Explanation {
             lets: vec![
                 format!("a query with the condition of {step} ran directly before it, in the same session"),
-                "it wrote what has its version, or is gone, when the table is read directly after it".to_string(),
+                format!("what {step} wrote is known by its version, in a read of the whole table directly after it"),
             ],
             thens: vec!["nothing came between, so the query and the statement choose the same rows".to_string()],
             however: vec![format!("{step} {what}")],
