@@ -274,7 +274,7 @@ Examples:
   txloom hunt                                      a demonstration: nothing to prepare, a few seconds
   txloom hunt model model+lost-update --cases 500  find a bug that we planted
   txloom hunt postgres --for 5m -o found           does PostgreSQL keep its promises?
-  txloom hunt postgres --oracle graph --profile txcheck   deep statements, with and without transactions
+  txloom hunt postgres --oracle graph --profile txcheck   long statements, one database
   txloom hunt mariadb mysql@/opt/mysql --for 1h -o found --workers 2
 
 ";
