@@ -97,13 +97,13 @@ pub struct HuntArgs {
     /// What all random choices follow from: the same seed, the same cases
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// What cases look like: a profile by its name, or a TOML file [default: dt2]
+    /// What cases look like: dt2, dbstorm, txcheck (for the graph oracle), or a TOML file [default: dt2]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// Only at this isolation level; may be repeated [default: all that the targets share]
     #[arg(long)]
     pub level: Vec<String>,
-    /// Judge by this oracle; may be repeated [default: diff; for one target serial, invariant and crash]
+    /// Judge by this oracle; may be repeated [default: diff; for one target serial, graph, invariant and crash]
     #[arg(long, value_name = "NAME")]
     pub oracle: Vec<String>,
     /// Judge so many cases at the same time, each worker with servers of its own
@@ -147,7 +147,7 @@ pub struct RunArgs {
     /// Run every session at this isolation level, whatever the case says
     #[arg(long)]
     pub level: Option<String>,
-    /// Have an oracle judge the cases, instead of their expectations: diff, serial, invariant or crash
+    /// Have an oracle judge the cases, instead of their expectations: diff, serial, graph, invariant or crash
     #[arg(long, value_name = "ORACLE")]
     pub oracle: Option<String>,
     /// Write what happens into the case files, as their expectations
@@ -274,6 +274,7 @@ Examples:
   txloom hunt                                      a demonstration: nothing to prepare, a few seconds
   txloom hunt model model+lost-update --cases 500  find a bug that we planted
   txloom hunt postgres --for 5m -o found           does PostgreSQL keep its promises?
+  txloom hunt postgres --oracle graph --profile txcheck   long statements, one database
   txloom hunt mariadb mysql@/opt/mysql --for 1h -o found --workers 2
 
 ";

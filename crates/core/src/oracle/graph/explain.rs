@@ -8,7 +8,7 @@ use crate::oracle::graph::instrument::Prepared;
 use crate::oracle::graph::instrumented::items;
 use crate::oracle::graph::round::Mismatch;
 use crate::oracle::graph::{Followed, NAME};
-use crate::oracle::observe::words::{STATEMENT_SHOWN, aspect, difference, shortened};
+use crate::oracle::observe::words::{STATEMENT_SHOWN, answer, aspect, rows as values, shortened};
 use crate::oracle::observe::{Difference, Seen};
 use crate::schedule::StepRef;
 use crate::sql::one_line;
@@ -44,12 +44,22 @@ pub(super) fn plain(violation: Violation) -> Told {
 
 /// Why a case holds.
 pub(super) fn witness(followed: &Followed) -> String {
-    let (statements, transactions) = (followed.graph.statements.len(), followed.transactions());
+    let (statements, edges) = (followed.graph.statements.len(), followed.graph.edges.len());
+    if statements == 0 {
+        return "no statement of a committed transaction is left to be compared".to_string();
+    }
     format!(
-        "{statements} statements of {transactions} transactions answer the same without transactions, sorted by {} dependencies ({} rounds)",
-        followed.graph.edges.len(),
-        followed.rounds
+        "the same answers without transactions ({} of {}, {}, {})",
+        counted(statements, "statement", "statements"),
+        counted(followed.transactions(), "transaction", "transactions"),
+        counted(edges, "dependency", "dependencies"),
+        counted(followed.rounds, "round", "rounds")
     )
+}
+
+/// `1 round`, `2 rounds`
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// What the words are about.
@@ -88,34 +98,52 @@ impl Words<'_> {
     pub(super) fn difference(&self, found: &Difference, order: &[usize], plain: &Trace, blame: Blame) -> Told {
         let steps: Vec<&StepRef> = order.iter().map(|at| &self.graph.statements[*at].step).collect();
         let sorted: Vec<String> = steps.iter().map(|step| step.to_string()).collect();
-        let because = difference(found);
-        let sentence =
-            format!("the same statements, sorted by their dependencies, differ without transactions: {because}");
-        let verdict = match blame {
-            Blame::Transactions(orders) => {
-                format!(
-                    "{orders} sorted orders without transactions agree, so it is the execution with transactions that is wrong"
-                )
-            }
-            Blame::Plain => {
-                "sorted orders without transactions do not even agree with each other: there the engine is wrong"
-                    .to_string()
-            }
-            Blame::Unknown => "which of the two executions is wrong cannot be told from here".to_string(),
-        };
+        let sentence = self.unlike(found);
         let explanation = Explanation {
-            lets: vec![format!("without transactions, the order is {}", sorted.join(", "))],
+            lets: vec![format!("the statements ran again without transactions, in the order {}", sorted.join(", "))],
             thens: vec![
-                "it respects every dependency, so each statement sees the same rows and must answer the same"
+                "this order respects every dependency, so each of them meets the same rows and must answer the same"
                     .to_string(),
             ],
-            however: vec![because, verdict],
+            however: vec![sentence.clone(), verdict(blame)],
         };
         let about: Vec<&StepRef> = steps.iter().copied().filter(|step| is_about(found, step)).collect();
         let about = if about.is_empty() { self.writers(&steps) } else { about };
         let mut told = self.told(aspect(found), &about, sentence, explanation);
         told.exhibits.push(self.side_by_side(&steps, plain, found));
         told
+    }
+
+    /// `a3 (SELECT …) returned (2), but without transactions, on the same rows, it returned (1)`
+    fn unlike(&self, found: &Difference) -> String {
+        let named = |seen: &Seen| self.named(&StepRef { session: seen.session().clone(), index: seen.item() });
+        match found {
+            Difference::Answer { did, would } => {
+                let (step, did, would) = (named(did), answer(&did.answer), answer(would));
+                format!("{step} {did}, but without transactions, on the same rows, it {would}")
+            }
+            Difference::Missing(did) => format!("{} was not answered without transactions", named(did)),
+            Difference::Extra(would) => format!("{} was answered only without transactions", named(would)),
+            Difference::State { table, did, would } => match (did.is_empty(), would.is_empty()) {
+                (true, true) => format!("the table {table} is not the same without transactions"),
+                (true, false) => {
+                    format!(
+                        "the table {table} lacked {} at the end, which it holds without transactions",
+                        values(would)
+                    )
+                }
+                (false, true) => {
+                    format!(
+                        "the table {table} held {} at the end, which it does not hold without transactions",
+                        values(did)
+                    )
+                }
+                (false, false) => {
+                    let (did, would) = (values(did), values(would));
+                    format!("the table {table} held {did} at the end, but without transactions it held {would}")
+                }
+            },
+        }
     }
 
     /// The statements that write something.
@@ -160,23 +188,22 @@ impl Words<'_> {
 
     /// A statement wrote other rows than its condition selects.
     pub(super) fn mismatch(&self, found: &Mismatch) -> Told {
-        let step = self.named(&found.step);
+        let (missed, extra) = (rows(&found.missed), rows(&found.extra));
         let what = match (found.missed.is_empty(), found.extra.is_empty()) {
-            (true, _) => format!("also wrote {}, which its condition did not select", rows(&found.extra)),
-            (false, true) => format!("did not write {}, which its condition selected", rows(&found.missed)),
-            (false, false) => {
-                format!("wrote {} instead of {}, which its condition selected", rows(&found.extra), rows(&found.missed))
-            }
+            (true, _) => format!("wrote {extra}, which its condition had not selected"),
+            (false, true) => format!("did not write {missed}, which its condition had selected"),
+            (false, false) => format!("wrote {extra} and not {missed}, which its condition had selected"),
         };
+        let step = &found.step;
         let explanation = Explanation {
-            lets: vec![format!(
-                "a query with the condition of {} ran directly before it, in the same transaction",
-                found.step
-            )],
-            thens: vec!["nothing came between, so both choose the same rows".to_string()],
-            however: vec![format!("{} {what}", found.step)],
+            lets: vec![
+                format!("a query with the condition of {step} ran directly before it, in the same session"),
+                format!("what {step} wrote is known by its version, in a read of the whole table directly after it"),
+            ],
+            thens: vec!["nothing came between, so the query and the statement choose the same rows".to_string()],
+            however: vec![format!("{step} {what}")],
         };
-        self.told("rows", &[&found.step], format!("{step} {what}"), explanation)
+        self.told("rows", &[step], format!("{} {what}", self.named(step)), explanation)
     }
 
     /// The versions are impossible.
@@ -190,21 +217,56 @@ impl Words<'_> {
             Odd::Reused(_) => ("reused", Vec::new()),
         };
         let named = |step: &&StepRef| format!("{step} = {}", shortened(&self.sql(step), STATEMENT_SHOWN));
-        let explanation = Explanation {
-            lets: about.iter().map(named).collect(),
-            thens: vec!["the reads around each statement say which versions it saw and which it replaced".to_string()],
-            however: vec![odd.to_string()],
+        let versions = "the version of a row is the number that the last statement to write it put there";
+        let sentence = match odd {
+            Odd::Fork { row, before: None, first, second } => format!("{first} and {second} both inserted {row}"),
+            other => other.to_string(),
         };
-        self.told(kind, &about, odd.to_string(), explanation)
+        let explanation = Explanation {
+            lets: [versions.to_string()].into_iter().chain(about.iter().map(named)).collect(),
+            thens: vec![expected(odd).to_string()],
+            however: vec![sentence.clone()],
+        };
+        self.told(kind, &about, sentence, explanation)
     }
 
     /// The transactions depend on each other in a way that their level forbids.
     pub(super) fn forbidden(&self, found: &IsolationViolation) -> Told {
         let level = self.trace.sessions.first().map_or(String::new(), |session| session.level.to_string());
-        let anomaly = found.anomaly;
-        let sentence = format!("{} ({anomaly}) at {level}: {}", anomaly.anomaly.name, anomaly.anomaly.what);
+        let (anomaly, name) = (found.anomaly, found.anomaly.anomaly.name);
+        let alias = anomaly.to_string();
+        let alias = if alias.replace('-', " ") == name { String::new() } else { format!(" ({alias})") };
+        let sentence = format!("{name}{alias} at {level}: {}", anomaly.anomaly.what);
         let steps: Vec<&StepRef> = self.graph.statements.iter().map(|one| &one.step).collect();
         self.told(&anomaly.to_string().to_lowercase(), &steps, sentence, found.explanation.clone())
+    }
+}
+
+/// Which of two executions is wrong, and how that is known.
+fn verdict(blame: Blame) -> String {
+    match blame {
+        Blame::Transactions(orders) => {
+            format!(
+                "{orders} such orders without transactions agree: it is the execution with transactions that is wrong"
+            )
+        }
+        Blame::Plain => {
+            "two such orders do not even agree with each other: the one without transactions is wrong".into()
+        }
+        Blame::Unknown => "there is no other such order to ask, so either of the two executions may be wrong".into(),
+    }
+}
+
+/// What an engine that works would have shown.
+fn expected(odd: &Odd) -> &'static str {
+    match odd {
+        Odd::Stranger { .. } => "nobody else meets a version whose transaction does not commit",
+        Odd::Fork { before: None, .. } => "a row that is there cannot be inserted, and nobody deleted it",
+        Odd::Fork { .. } => "a version that was replaced is gone: nobody else can replace it",
+        Odd::Unwritten { .. } => "every version comes from the setup, or from a statement that gave it to this row",
+        Odd::Outside { .. } => "the table was read directly before, and nothing came between: both see the same",
+        Odd::Vanished { .. } => "a row stays until somebody deletes it",
+        Odd::Reused(_) => "a key is used once",
     }
 }
 
@@ -222,4 +284,25 @@ fn rows(rows: &[Row]) -> String {
     let shown: Vec<String> = rows.iter().take(ROWS_SHOWN).map(Row::to_string).collect();
     let more = if rows.len() > ROWS_SHOWN { format!(" and {} more", rows.len() - ROWS_SHOWN) } else { String::new() };
     format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    #[test]
+    fn one_and_many() {
+        assert_eq!(counted(1, "dependency", "dependencies"), "1 dependency");
+        assert_eq!(counted(0, "round", "rounds"), "0 rounds");
+        let nothing = witness(&Followed { rounds: 3, ..Followed::default() });
+        assert_eq!(nothing, "no statement of a committed transaction is left to be compared");
+    }
+
+    #[test]
+    fn some_of_many_rows() {
+        let row = |key: i64| Row { table: "t".into(), key: vec![Value::int(key)] };
+        assert_eq!(rows(&[row(1), row(2)]), "t(1), t(2)");
+        assert_eq!(rows(&(0..8).map(row).collect::<Vec<_>>()), "t(0), t(1), t(2), t(3), t(4) and 3 more");
+    }
 }
