@@ -163,7 +163,7 @@ impl GraphOracle {
         let (views, prepared) = match self.ready(case, target, runner) {
             Ok(ready) => ready,
             Err(reason) if self.insists => {
-                return Err(RunError::Case(format!("the graph oracle cannot follow {reason}")));
+                return Err(RunError::Case(format!("the graph oracle cannot follow this case: {reason}")));
             }
             Err(reason) => return Ok((Verdict::Unknown(reason), Followed::default())),
         };

@@ -50,6 +50,7 @@ impl Trial<'_> {
         followed.statements = self.prepared.targets.len() + self.prepared.refused.len();
         while followed.rounds < self.oracle.rounds_max {
             followed.rounds += 1;
+            followed.graph = Graph::default();
             let instrumented = match Instrumented::new(self.prepared, &order, &self.views) {
                 Ok(instrumented) => instrumented,
                 Err(reason) => return Ok(Err(reason)),

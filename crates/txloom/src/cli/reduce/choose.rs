@@ -39,7 +39,12 @@ fn candidates(asked: Option<&str>, runner: &dyn Runner) -> Vec<Box<dyn Oracle>> 
         return oracle::by_name(name).into_iter().collect();
     }
     let compared = Some(oracle::diff::NAME).filter(|_| runner.targets().len() > 1);
-    let names = compared.into_iter().chain([oracle::serial::NAME, oracle::invariant::NAME, oracle::crash::NAME]);
+    let names = compared.into_iter().chain([
+        oracle::serial::NAME,
+        oracle::graph::NAME,
+        oracle::invariant::NAME,
+        oracle::crash::NAME,
+    ]);
     let expectations: Box<dyn Oracle> = Box::new(Expectations);
     [expectations].into_iter().chain(names.filter_map(oracle::in_hunt)).collect()
 }

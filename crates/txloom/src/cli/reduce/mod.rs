@@ -42,8 +42,8 @@ pub struct ReduceArgs {
     /// Where they show something wrong: one target, or several to compare [default: sqlite]
     #[arg(long, value_name = "TARGET", num_args = 1..)]
     pub on: Vec<String>,
-    /// Keep what this oracle objects to: diff, serial, invariant or crash [default: the first that objects, unmet
-    /// expectations before all]
+    /// Keep what this oracle objects to: diff, serial, graph, invariant or crash [default: the first that objects,
+    /// unmet expectations before all]
     #[arg(long, value_name = "ORACLE")]
     pub oracle: Option<String>,
     /// Run every session at this isolation level, whatever the case says

@@ -117,6 +117,7 @@ fn statements_that_cannot_be_followed() {
         ),
         ("SELECT * FROM (SELECT a FROM t) AS d FOR UPDATE", "a locking query of something else than tables"),
         ("SELECT * FROM t WHERE a IN (SELECT b FROM u LOCK IN SHARE MODE)", "a locking subquery"),
+        ("INSERT INTO u VALUES (5, 1)", "an insert of fewer values than there are columns"),
         ("INSERT INTO t SELECT k1, 1, 1 FROM u FOR UPDATE", "a locking subquery"),
         ("INSERT INTO t (a) VALUES (1)", "a key that the server chooses"),
         ("INSERT INTO t VALUES (NULL, 1, 1)", "a key that the server chooses"),
