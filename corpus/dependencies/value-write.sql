@@ -1,5 +1,6 @@
 -- @case 1
--- What b inserts is computed from a version that a wrote (Figure 3g).
+-- What b inserts is computed from a version that a wrote (Figure 3g). And a, which changed all rows, did not find it.
+-- edge a2 b2 predicate-write
 -- edge a2 b2 value-write
 /*init*/ CREATE TABLE t (id INT PRIMARY KEY, v INT, ver INT NOT NULL DEFAULT 0);
 /*init*/ INSERT INTO t (id, v) VALUES (0, 0);

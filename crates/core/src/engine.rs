@@ -185,6 +185,8 @@ pub struct Capabilities {
     pub kill: bool,
     /// Sessions that wait for one row may overtake one another: who came first is not sure to go on first.
     pub overtaking: bool,
+    /// Foreign keys are checked against what others did when a transaction commits, not when a statement ends.
+    pub late_references: bool,
 }
 
 /// A version as numbers that compare and the text that the server sent.

@@ -179,6 +179,12 @@ impl GraphOracle {
         if let Some(skip) = prepared.refused.values().next().filter(|_| self.insists) {
             return Err(skip.to_string());
         }
+        let refers = prepared.tables.values().any(|table| table.constraints.iter().any(|one| one.referenced));
+        if refers && engine.capabilities.late_references {
+            // Between two statements of a transaction, its references may then point to nothing; without transactions,
+            // they may not.
+            return Err("foreign keys that are checked at COMMIT".to_string());
+        }
         Ok((session_views(&prepared.case, &engine)?, prepared))
     }
 

@@ -100,7 +100,7 @@ impl ModelEngine {
             dialect: &LockingSqlite,
             default_level: levels[0].clone(),
             levels: levels.to_vec(),
-            capabilities: Capabilities::default(),
+            capabilities: Capabilities { late_references: true, ..Capabilities::default() },
             client: None,
         };
         let (shared, outcomes) = set_up_world(&rules, &[]).map_err(|error| failed(target, &error))?;

@@ -176,7 +176,7 @@ impl PostgresEngine {
                 dialect: &dialect::Postgres,
                 levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
                 default_level: LevelName::custom("read committed"),
-                capabilities: Capabilities { nodes: false, kill: is_private, overtaking: true },
+                capabilities: Capabilities { kill: is_private, overtaking: true, ..Capabilities::default() },
                 client: match &home {
                     Home::Private(server) => Some(server.client()),
                     Home::Borrowed(_) => None,
