@@ -3,7 +3,7 @@
 //! ```text
 //!   wx1 ry_ | rx1          one session, two transactions: x := 1, y is initial; then x is 1
 //!   wy2 !                  another session; its transaction was rolled back (`?`: nobody knows)
-//!   @1-4 ax1 rx12          began at 1, ended at 4; appends 1 to the list x, reads [1, 2]
+//!   @1-4 ax1 rx12          began at 1, ended at 4 (`@1-`: at some time); appends 1 to the list x, reads [1, 2]
 //! ```
 //!
 //! Keys are single letters, values numbers; elements of lists have one digit each. Sessions are separated by `/` or line
@@ -65,7 +65,8 @@ pub fn print(history: &History) -> String {
     let mut sessions: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (id, transaction) in history.transactions() {
         let mut words = Vec::new();
-        if let (Some(began), Some(ended)) = (transaction.began, transaction.ended) {
+        if let Some(began) = transaction.began {
+            let ended = transaction.ended.map_or_else(String::new, |ended| ended.to_string());
             words.push(format!("@{began}-{ended}"));
         }
         words.extend(history.ops(id).iter().map(|op| print_op(history, op)));

@@ -117,10 +117,9 @@ impl Implied<'_> {
     /// Every writer of a key that ended before a reader began; those that others of them follow say nothing new.
     fn by_time(&mut self, history: &History) {
         let facts = self.facts;
-        let times = |node: Node| {
-            let transaction = history.transaction(facts.transaction(node)?);
-            Some((transaction.began?, transaction.ended?))
-        };
+        // Of a transaction whose end nobody knows it may still be known when it began.
+        let began = |node: Node| history.transaction(facts.transaction(node)?).began;
+        let times = |node: Node| Some((began(node)?, history.transaction(facts.transaction(node)?).ended?));
         let mut writers: Vec<Vec<(u64, u64, Node)>> = Vec::new();
         for key in &facts.keys {
             let timed = |node: Node| times(node).map(|(began, ended)| (ended, began, node));
@@ -130,7 +129,7 @@ impl Implied<'_> {
             writers.push(of_key);
         }
         for read in &facts.reads {
-            let Some((began, _)) = times(read.reader) else { continue };
+            let Some(began) = began(read.reader) else { continue };
             let of_key = &writers[read.key.0 as usize];
             let end = of_key.partition_point(|(ended, ..)| *ended < began);
             let mut latest = 0;

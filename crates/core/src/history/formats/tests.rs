@@ -40,7 +40,7 @@ fn elle_pairs_invocations_and_completions() {
         "{:index 6 :type :info :process 1 :f :txn :value [[:append :x 3] [:r :x nil]] :error :timeout}",
         "{:index 7 :type :invoke :process 0 :f :txn :value [[:r :y nil]]}",
     ];
-    let expect = "@0-2 ax1 rx1 | ry? ?\n@1-4 ax2 ! | ax3 rx? ?";
+    let expect = "@0-2 ax1 rx1 | @7- ry? ?\n@1-4 ax2 ! | @5- ax3 rx? ?";
     check(&lines.join("\n"), expect);
     check(&format!("[{}]", lines.join("\n")), expect);
     check(&format!("  \n[\n{}\n]\n; end", lines.join("\n")), expect);
