@@ -64,8 +64,11 @@ impl Instrumented {
 }
 
 fn view(prepared: &Prepared, step: &StepRef, views: &Views) -> View {
-    let is_plain = prepared.targets.get(step).is_none_or(|target| target.written.is_none() && !target.locks);
-    if is_plain { views.queries } else { views.writes }
+    match prepared.targets.get(step) {
+        Some(target) if target.chooses => views.choices,
+        Some(target) if target.written.is_some() || target.locks => views.writes,
+        _ => views.queries,
+    }
 }
 
 /// Every step of a case.

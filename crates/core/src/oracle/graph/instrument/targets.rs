@@ -57,7 +57,10 @@ impl Maker<'_> {
         let mut uses = Tables::new();
         self.mark(&mut uses, &*query, &Hidden::new(), &[READ])?;
         let output = output::append(query, self.schema);
-        Ok((Target { uses, written: None, version: None, locks, output }, Beside { before: None, unlocked }))
+        Ok((
+            Target { uses, written: None, version: None, locks, chooses: false, output },
+            Beside { before: None, unlocked },
+        ))
     }
 
     fn write(&self, statement: &mut Statement, with: Option<&With>) -> Result<(Target, Beside), Skip> {
@@ -77,7 +80,8 @@ impl Maker<'_> {
         let version = (!matches!(statement, Statement::Delete(_))).then_some(self.version);
         let before = before.map(|before| BeforeWrite { with: with.cloned(), ..before });
         let beside = Beside { before, unlocked: BTreeSet::new() };
-        Ok((Target { uses, written: Some(written), version, locks: false, output: None }, beside))
+        let chooses = matches!(statement, Statement::Insert(_)) && uses.get(&written).is_some_and(|one| one.write);
+        Ok((Target { uses, written: Some(written), version, locks: false, chooses, output: None }, beside))
     }
 
     fn update(

@@ -75,10 +75,13 @@ pub struct Views {
     pub queries: View,
     /// Around a statement that writes, or locks what it reads.
     pub writes: View,
+    /// Around an INSERT that leaves it to the keys that are there what it does: IGNORE, upserts, REPLACE.
+    pub choices: View,
 }
 
-const PLAIN: Views = Views { queries: View::Plain, writes: View::Plain };
-const WRITES_LOCK: Views = Views { queries: View::Plain, writes: View::Locking };
+const PLAIN: Views = Views { queries: View::Plain, writes: View::Plain, choices: View::Plain };
+const CHOICES_LOCK: Views = Views { choices: View::Locking, ..PLAIN };
+const WRITES_LOCK: Views = Views { writes: View::Locking, ..CHOICES_LOCK };
 
 /// The setting with which InnoDB's REPEATABLE READ is snapshot isolation.
 const SNAPSHOT_ISOLATION: &str = "innodb_snapshot_isolation=ON";
@@ -92,7 +95,7 @@ pub fn views(engine: &EngineInfo, level: &LevelName) -> Result<Views, String> {
         ("mariadb" | "mysql", "read committed" | "serializable") => Ok(PLAIN),
         ("mariadb" | "mysql", "repeatable read") => {
             let is_snapshot = engine.settings.iter().any(|setting| setting == SNAPSHOT_ISOLATION);
-            Ok(if is_snapshot { PLAIN } else { WRITES_LOCK })
+            Ok(if is_snapshot { CHOICES_LOCK } else { WRITES_LOCK })
         }
         ("mariadb" | "mysql", "read uncommitted") => {
             Err("at READ UNCOMMITTED a query sees what others have not committed, and a write beside it does not: no \
@@ -132,6 +135,7 @@ mod tests {
             let expect = match row.level {
                 "read uncommitted" if is_innodb => None,
                 "repeatable read" if is_innodb && row.settings.is_empty() => Some(WRITES_LOCK),
+                "repeatable read" if is_innodb => Some(CHOICES_LOCK),
                 _ => Some(PLAIN),
             };
             assert_eq!(views.as_ref().ok(), expect.as_ref(), "{} {}", row.engine, row.level);
