@@ -19,9 +19,10 @@ fn measure(target: &str, profile: &str, seed: u64) -> (Statistics, String) {
     let generator = Generator::new(model, &runner.targets(), Demands::default(), &[], seed)
         .unwrap_or_else(|error| panic!("{error}"));
     let mut statistics = Statistics::default();
-    for (number, case) in (0..).flat_map(|group| generator.group(group).cases).take(CASES).enumerate() {
+    // The cases of a group resemble each other: only some of each are taken.
+    let some = |group: u64| generator.group(group).cases.into_iter().step_by(4);
+    for (number, case) in (0..).flat_map(some).take(CASES).enumerate() {
         statistics.add(&run(&mut runner, &case));
-        // Spread over the groups: the cases of one resemble each other.
         if number % (CASES / EXAMINED) == 0 {
             let instrumented = instrument(&case);
             let trace = run(&mut runner, &instrumented);
@@ -46,16 +47,13 @@ fn assert_useful(target: &'static str, profile: &'static str) {
     limited(move || {
         let (statistics, text) = measure(target, profile, 1);
         assert!(statistics.accepted_share() >= 0.95, "{text}");
-        // SQLite locks the database: who waits for it meets nobody on a row.
-        if target != "sqlite" {
-            assert!(statistics.wait_share() >= 0.2, "{text}");
-            assert!(statistics.contended_share() >= 0.2, "{text}");
-        }
+        assert!(statistics.wait_share() >= 0.2, "{text}");
+        assert!(statistics.contended_share() >= 0.2, "{text}");
     });
 }
 
 #[test]
-fn sqlite_accepts_what_is_generated() {
+fn transactions_meet_on_sqlite() {
     assert_useful("sqlite", "dt2");
 }
 

@@ -68,7 +68,7 @@ fn the_same_seed_gives_the_same_findings_whatever_the_number_of_workers() {
     limited(|| {
         let hunt = |workers| {
             let arguments =
-                ["model", "model+write-skew", "--cases", "40", "--reduce-tests", "10", "--workers", workers];
+                ["model", "model+lost-update", "--cases", "40", "--reduce-tests", "10", "--workers", workers];
             let (code, report) = report(&arguments);
             assert_eq!(code, 1);
             facts(report)
