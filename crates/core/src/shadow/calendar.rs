@@ -6,14 +6,14 @@
 use std::fmt::{self, Write};
 
 /// The seconds of a day.
-pub const DAY_SECONDS: i64 = 86_400;
+pub(super) const DAY_SECONDS: i64 = 86_400;
 
 const ERA_DAYS: i64 = 146_097;
 /// From the first of March of the year 0 to the first of January 1970.
 const SHIFT: i64 = 719_468;
 
 /// The number of a day, from 1970-01-01 on; `None` if there is no such day.
-pub fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
+fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(0..=9_999).contains(&year) {
         return None;
     }
@@ -40,24 +40,24 @@ fn civil(number: i64) -> (i64, i64, i64) {
 }
 
 /// Writes a day as `2024-02-29`.
-pub fn write_day(out: &mut String, number: i64) -> fmt::Result {
+pub(super) fn write_day(out: &mut String, number: i64) -> fmt::Result {
     let (year, month, day) = civil(number);
     write!(out, "{year:04}-{month:02}-{day:02}")
 }
 
 /// Writes a second of a day as `23:59:59`.
-pub fn write_second(out: &mut String, second: i64) -> fmt::Result {
+pub(super) fn write_second(out: &mut String, second: i64) -> fmt::Result {
     write!(out, "{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
 /// Reads `2024-02-29`.
-pub fn read_day(text: &str) -> Option<i64> {
+pub(super) fn read_day(text: &str) -> Option<i64> {
     let [year, month, day] = numbers(text, '-', [4, 2, 2])?;
     day_number(year, month, day)
 }
 
 /// Reads `23:59:59`.
-pub fn read_second(text: &str) -> Option<i64> {
+pub(super) fn read_second(text: &str) -> Option<i64> {
     let [hour, minute, second] = numbers(text, ':', [2, 2, 2])?;
     (hour < 24 && minute < 60 && second < 60).then_some(hour * 3_600 + minute * 60 + second)
 }

@@ -17,7 +17,7 @@
 //!
 //! A draw finds its piece by bisection and its rank within the piece by one multiplication, all in whole numbers. For
 //! Uniform and Weighted that is exact. For Zipf the probability of a rank beyond the first 1,024 is off by less than
-//! `s/256` of itself, for Normal the distribution function by less than 2·10⁻⁶ (tests hold it to that); and what
+//! `s/240` of itself, for Normal the distribution function by less than 2·10⁻⁶ (tests hold it to that); and what
 //! [`Ranks::probability`] tells is the probability with which ranks are really drawn, so statistics over them are not
 //! biased at all. Memory and time do not grow with `n`.
 //!

@@ -39,12 +39,15 @@ pub struct Reference {
 enum Link {
     /// The child's key, divided by this, is the parent's.
     Prefix(u64),
-    Drawn {
-        parents: Parts,
-        positions: Bijection,
-        /// For each dynamic child, the dynamic parent that it pins; empty if only static parents are referred to.
-        pins: Vec<AtomicU32>,
-    },
+    Drawn(Box<Drawn>),
+}
+
+#[derive(Debug)]
+struct Drawn {
+    parents: Parts,
+    positions: Bijection,
+    /// For each dynamic child, the dynamic parent that it pins; empty if only static parents are referred to.
+    pins: Vec<AtomicU32>,
 }
 
 impl Reference {
@@ -66,12 +69,12 @@ impl Reference {
     ) -> Result<Reference, DistributionError> {
         let dynamics = if dynamic_parents { parents.dynamic_count() } else { 0 };
         let pins = if dynamics > 0 { children.dynamic_count() } else { 0 };
-        let link = Link::Drawn {
+        let drawn = Drawn {
             parents: Parts::new(distribution, parents.static_count(), u64::from(dynamics))?,
             positions: Bijection::new(children.count(), seed),
             pins: (0..pins).map(|_| AtomicU32::new(NONE)).collect(),
         };
-        Ok(Reference { table, link })
+        Ok(Reference { table, link: Link::Drawn(Box::new(drawn)) })
     }
 
     /// The position of the table that is referred to.
@@ -83,8 +86,8 @@ impl Reference {
     pub fn initial(&self, child: u64, parents: &Keys) -> u64 {
         match &self.link {
             Link::Prefix(after) => child / after,
-            Link::Drawn { parents: drawn, positions, .. } => {
-                let rank = drawn.statics().map_or(0, |ranks| place(positions, ranks, child));
+            Link::Drawn(drawn) => {
+                let rank = drawn.parents.statics().map_or(0, |ranks| place(&drawn.positions, ranks, child));
                 parents.key(Slot::Static(rank)).number
             }
         }
@@ -94,11 +97,11 @@ impl Reference {
     pub fn child_count(&self, parent: Key) -> u64 {
         match (&self.link, parent.slot) {
             (Link::Prefix(after), _) => *after,
-            (Link::Drawn { parents, positions, .. }, Slot::Static(rank)) => parents.statics().map_or(0, |ranks| {
-                let position = |rank| first_position(ranks, positions.count(), rank);
+            (Link::Drawn(drawn), Slot::Static(rank)) => drawn.parents.statics().map_or(0, |ranks| {
+                let position = |rank| first_position(ranks, drawn.positions.count(), rank);
                 position(rank + 1) - position(rank)
             }),
-            (Link::Drawn { .. }, Slot::Dynamic(_)) => 0,
+            (Link::Drawn(_), Slot::Dynamic(_)) => 0,
         }
     }
 
@@ -106,8 +109,8 @@ impl Reference {
     pub fn static_parent(&self, child: u64, parents: &Keys, draw: u64) -> u64 {
         match &self.link {
             Link::Prefix(after) => child / after,
-            Link::Drawn { parents: drawn, .. } => {
-                let rank = drawn.statics().map_or(0, |ranks| ranks.rank(draw));
+            Link::Drawn(drawn) => {
+                let rank = drawn.parents.statics().map_or(0, |ranks| ranks.rank(draw));
                 parents.key(Slot::Static(rank)).number
             }
         }
@@ -117,20 +120,20 @@ impl Reference {
     pub fn parent_slot(&self, draw: u64) -> Option<Slot> {
         match &self.link {
             Link::Prefix(_) => None,
-            Link::Drawn { parents, .. } => Some(parents.slot(draw)),
+            Link::Drawn(drawn) => Some(drawn.parents.slot(draw)),
         }
     }
 
     /// Whether a dynamic child may refer to dynamic parents.
     pub fn pins(&self) -> bool {
-        matches!(&self.link, Link::Drawn { pins, .. } if !pins.is_empty())
+        matches!(&self.link, Link::Drawn(drawn) if !drawn.pins.is_empty())
     }
 
     /// Notes which dynamic parent a dynamic child pins from now on, and tells which one it did before. Who calls this
     /// holds the claim on the child.
     pub(super) fn repin(&self, child: u32, parent: Option<u32>) -> Option<u32> {
-        let Link::Drawn { pins, .. } = &self.link else { return None };
-        let before = pins.get(child as usize)?.swap(parent.unwrap_or(NONE), Ordering::AcqRel);
+        let Link::Drawn(drawn) = &self.link else { return None };
+        let before = drawn.pins.get(child as usize)?.swap(parent.unwrap_or(NONE), Ordering::AcqRel);
         (before != NONE).then_some(before)
     }
 }
@@ -149,7 +152,7 @@ mod tests {
     fn initial_rows_refer_to_static_parents_as_the_distribution_says() {
         let (children, parents) = (keys(2_000, 0.2), keys(20, 0.5));
         let reference = Reference::drawn(0, &Distribution::Zipf(1.0), true, &children, &parents, 3).unwrap();
-        let mut counts = vec![0u64; 20];
+        let mut counts = [0u64; 20];
         for child in 0..2_000 {
             let parent = reference.initial(child, &parents);
             assert!(matches!(parents.slot(parent), Slot::Static(_)));

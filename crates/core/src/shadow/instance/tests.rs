@@ -3,6 +3,7 @@ use crate::generate::random::Random;
 use crate::shadow::column::{Form, VirtualColumn};
 use crate::shadow::distribution::Distribution;
 use crate::shadow::keys::KeyPlan;
+use crate::shadow::measure::Goodness;
 use crate::shadow::sampler::Access;
 use crate::shadow::schema::{LinkPlan, NamedColumn, ReferencePlan, Schema, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -276,6 +277,41 @@ fn a_parent_stays_as_long_as_a_child_refers_to_it() {
         let parent = keys.key(Slot::Dynamic(at)).number;
         let children = refers.values().filter(|found| **found == parent).count() as u64;
         assert_eq!(keys.word(at).unwrap().see().readers, children);
+    }
+}
+
+/// Dynamic keys that are missing or locked cost draws, and static ones are still accessed as the distribution says.
+#[test]
+fn accesses_to_static_keys_fit_whatever_happens_to_the_others() {
+    for (access, distribution, bar) in [
+        (Access::Even, Distribution::Uniform, -100.0),
+        (Access::Even, Distribution::Zipf(0.4), -12.0),
+        (Access::Independent, Distribution::Zipf(0.4), 0.0),
+    ] {
+        let mut table = table("y", 2_000, 0.2, None);
+        table.keys.access = distribution.clone();
+        let shadow = shadow(vec![table], Locking::Early);
+        let keys = shadow.tables()[0].keys();
+        let ranks = keys.access().statics().unwrap();
+        let mut classes: Vec<(u64, f64)> = (0..ranks.count()).map(|rank| (0, ranks.probability(rank))).collect();
+        let (mut reads, mut changes) = (Sampler::new(access, 4, &[0]), Sampler::new(access, 4, &[1]));
+        let mut instances = [begun(&shadow), begun(&shadow), begun(&shadow)];
+        for at in 0..20_000 {
+            let instance = &mut instances[at % 3];
+            if let Slot::Static(rank) = instance.existing(&shadow, 0, &mut reads).unwrap().slot {
+                classes[rank as usize].0 += 1;
+            }
+            if at % 8 == 0 {
+                let _ = instance.change(&shadow, 0, ChangeKind::Insert, Conversion::OnDraw, &mut changes);
+            }
+            if at % 16 == 0 {
+                instance.commit(&shadow);
+                instance.begin(shadow.snapshot());
+            }
+        }
+        let goodness = Goodness::of(&classes);
+        assert!(goodness.accesses < 19_000 && goodness.miss_log10() <= bar, "{distribution:?}: {goodness:?}");
+        assert!(access == Access::Even || (0.001..0.999).contains(&goodness.beta()), "{goodness:?}");
     }
 }
 
