@@ -24,8 +24,6 @@
 //! (Rejection-inversion would be exact for Zipf. But it takes an unknown number of draws for one rank, so it has no
 //! inverse, and of even draws it would take uneven ones.)
 
-use crate::generate::random::Random;
-
 /// A theoretical distribution over the numbers `0..n`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Distribution {
@@ -139,7 +137,12 @@ impl Ranks {
 
     /// G: the probability of a rank below this one.
     pub fn cumulative(&self, rank: u64) -> f64 {
-        self.start(rank) as f64 / TWO_64
+        if rank >= self.count {
+            return 1.0;
+        }
+        let piece = self.firsts.partition_point(|first| *first <= rank) - 1;
+        let inside = (rank - self.firsts[piece]) as f64 / self.width(piece) as f64;
+        (self.before[piece] as f64 + inside * self.weight(piece) as f64) / self.total() as f64
     }
 
     /// The probability of a rank.
@@ -149,11 +152,6 @@ impl Ranks {
         }
         let piece = self.firsts.partition_point(|first| *first <= rank) - 1;
         self.weight(piece) as f64 / self.total() as f64 / self.width(piece) as f64
-    }
-
-    /// A rank, drawn independently.
-    pub fn random(&self, random: &mut Random) -> u64 {
-        self.rank(random.below(usize::MAX) as u64)
     }
 
     fn total(&self) -> u64 {
@@ -181,8 +179,6 @@ impl Ranks {
         Ranks { count, firsts, before }
     }
 }
-
-const TWO_64: f64 = 18_446_744_073_709_551_616.0;
 
 fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)

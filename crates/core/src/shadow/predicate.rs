@@ -123,7 +123,16 @@ pub struct Instantiated {
 }
 
 impl Template {
-    /// Pushes NOT to the leaves.
+    /// Whether there is a NOT in it.
+    fn has_not(&self) -> bool {
+        match self {
+            Template::Not(_) => true,
+            Template::And(parts) | Template::Or(parts) => parts.iter().any(Template::has_not),
+            Template::Leaf(..) => false,
+        }
+    }
+
+    /// Pushes NOT to the leaves; `negated` says that there is one in front of it.
     pub fn normalized(&self, negated: bool) -> Template {
         let all = |parts: &[Template]| parts.iter().map(|part| part.normalized(negated)).collect();
         match self {
@@ -189,12 +198,15 @@ impl Predicate {
     }
 }
 
-/// Fills in the parameters of a condition on a table.
+/// Fills in the parameters of a condition on a table. Who does this often with one template normalizes it before.
 pub fn instantiate(table: &TableShadow, template: &Template, wanted: Wanted, random: &mut Random) -> Instantiated {
-    let normalized = template.normalized(false);
+    let template = match template.has_not() {
+        true => &template.normalized(false),
+        false => template,
+    };
     let mut best: Option<Instantiated> = None;
     for attempt in 1..=wanted.attempts.max(1) {
-        let mut made = Maker { table, random, implied: Vec::new() }.make(&normalized);
+        let mut made = Maker { table, random, implied: Vec::new() }.make(template);
         made.attempts = attempt;
         let good = made.miss <= wanted.miss_max && made.share <= wanted.share_max;
         // If none is as wanted, one that finds something is better than one that finds little.
@@ -252,7 +264,7 @@ impl Maker<'_, '_> {
             Subject::Attribute(at) => match self.table.attributes().get(at) {
                 Some(attribute) if attribute.fixed() => attribute.initial(witness.key),
                 // The row may have been updated: any value of the distribution is as good as the first.
-                Some(attribute) => attribute.ranks().random(&mut Random::new(witness.seed, &[at as u64])),
+                Some(attribute) => attribute.ranks().rank(mixed(witness.seed, at as u64)),
                 None => 0,
             },
         }
@@ -322,6 +334,14 @@ impl Maker<'_, '_> {
         let certain = self.implied.iter().all(|(subject, _)| fixed(subject));
         (certain, joint(table, &mut self.implied))
     }
+}
+
+/// A draw for a witness's attribute: the same whenever it is asked for, and another for each (SplitMix64).
+fn mixed(seed: u64, attribute: u64) -> u64 {
+    let x = seed.wrapping_add((attribute + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 /// How far a range reaches beyond the row that it is built around: a twentieth of the domain.
