@@ -42,7 +42,7 @@ impl KeyPlan {
     }
 
     /// How many of the keys are dynamic: the share, rounded. A share that is not 0 means at least one key, and one that
-    /// is not 1 leaves at least one static.
+    /// is not 1 leaves at least one static; a single key is then static.
     pub fn dynamic_count(&self) -> u64 {
         let share = self.dynamic.clamp(0.0, 1.0);
         let rounded = (self.count as f64 * share).round() as u64;

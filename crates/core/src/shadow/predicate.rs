@@ -109,7 +109,7 @@ impl Default for Wanted {
 
 /// A condition, and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instantiated {
+pub struct Filled {
     /// The condition.
     pub predicate: Predicate,
     /// How many rows it finds at least, on average.
@@ -199,20 +199,19 @@ impl Predicate {
 }
 
 /// Fills in the parameters of a condition on a table. Who does this often with one template normalizes it before.
-pub fn instantiate(table: &TableShadow, template: &Template, wanted: Wanted, random: &mut Random) -> Instantiated {
+pub fn instantiate(table: &TableShadow, template: &Template, wanted: Wanted, random: &mut Random) -> Filled {
     let template = match template.has_not() {
         true => &template.normalized(false),
         false => template,
     };
-    let mut best: Option<Instantiated> = None;
+    let mut best: Option<Filled> = None;
     for attempt in 1..=wanted.attempts.max(1) {
         let mut made = Maker { table, random, implied: Vec::new() }.make(template);
         made.attempts = attempt;
         let good = made.miss <= wanted.miss_max && made.share <= wanted.share_max;
         // If none is as wanted, one that finds something is better than one that finds little.
-        let better = |best: &Instantiated| {
-            (made.miss <= wanted.miss_max, -made.share) > (best.miss <= wanted.miss_max, -best.share)
-        };
+        let better =
+            |best: &Filled| (made.miss <= wanted.miss_max, -made.share) > (best.miss <= wanted.miss_max, -best.share);
         if good {
             return made;
         }
@@ -240,14 +239,14 @@ struct Witness {
 }
 
 impl Maker<'_, '_> {
-    fn make(mut self, template: &Template) -> Instantiated {
+    fn make(mut self, template: &Template) -> Filled {
         let witness = self.witness();
         let predicate = self.build(template, witness, true);
         let share = share(self.table, &predicate);
         let (certain, probability) = self.implied_probability();
         let hits = self.table.keys().static_count() as f64 * probability;
         let miss = if certain { 0.0 } else { (-hits).exp() };
-        Instantiated { predicate, hits: if certain { hits.max(1.0) } else { hits }, miss, share, attempts: 1 }
+        Filled { predicate, hits: if certain { hits.max(1.0) } else { hits }, miss, share, attempts: 1 }
     }
 
     /// A static row: it is always there.
