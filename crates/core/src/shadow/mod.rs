@@ -14,10 +14,10 @@
 //! ```
 //!
 //! From the bottom up: [`bijection`] (permutations without memory), [`sampler`] (where randomness comes from),
-//! [`distribution`] (G and G⁻¹), [`column`](mod@column) (numbers and values), [`attribute`], [`locks`] and [`keys`], [`reference`]
-//! make up a table; [`schema`] describes tables, and [`Shadow`] is made from it. A session has an [`instance`] for the
-//! transaction that it runs: keys are drawn, locked and, at the end, settled (Algorithm 3). [`predicate`] fills in
-//! conditions that find something (Algorithm 2). [`measure`] tells how valid a workload was.
+//! [`distribution`] (G and G⁻¹), [`column`](mod@column) (numbers and values), [`attribute`], [`locks`] and [`keys`],
+//! [`reference`](mod@reference) make up a table; [`schema`] describes tables, and [`Shadow`] is made from it. A session
+//! has an [`instance`] for the transaction that it runs: keys are drawn, locked and, at the end, settled (Algorithm 3).
+//! [`predicate`] fills in conditions that find something (Algorithm 2). [`measure`] tells how valid a workload was.
 //!
 //! One transaction, step by step:
 //!
