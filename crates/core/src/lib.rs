@@ -39,6 +39,7 @@ pub mod dialect;
 pub mod outcome;
 pub mod engine;
 pub mod generate;
+pub mod shadow;
 pub mod script;
 pub mod schedule;
 pub mod trace;
