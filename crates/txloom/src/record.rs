@@ -73,6 +73,7 @@ mod tests {
     use super::*;
     use crate::engines::{self, Target};
     use txloom_core::history::check::check;
+    use txloom_core::history::{Op, Status};
     use txloom_core::level::formal::{Level, Requirement};
 
     #[test]

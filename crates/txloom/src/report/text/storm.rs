@@ -186,22 +186,26 @@ fn strength(judgement: &JudgementReport) -> String {
     parts.join("; ")
 }
 
-/// The first anomaly is explained, the others are named.
+/// All anomalies are named; the first is explained, if it is no news that the history violates something.
 fn write_anomalies(page: &mut Page, judgement: &JudgementReport) {
-    let Some((first, others)) = judgement.anomalies.split_first() else { return };
+    let Some(first) = judgement.anomalies.first() else { return };
     let is_kept = judgement.verdict == VerdictReport::Holds;
     page.heading(if is_kept { "Seen, and allowed at this level" } else { "Also seen" });
-    let line = |violation: &ViolationReport| {
+    for violation in judgement.anomalies.iter().filter(|one| !is_variant(one, &judgement.anomalies)) {
         let times = if violation.count == 1 { String::new() } else { format!(" (found {} times)", violation.count) };
-        Line::plain(format!("{}: {}{times}", violation.title(), violation.what))
-    };
-    page.paragraph(&line(first), 2, 2);
-    others.iter().for_each(|violation| page.paragraph(&line(violation), 2, 2));
+        page.paragraph(&Line::plain(format!("{}: {}{times}", violation.title(), violation.what)), 2, 2);
+    }
     if is_kept {
         page.gap();
         page.paragraph(&Line::plain(format!("For example, {}:", first.title())), 2, 2);
         write_violation(page, first);
     }
+}
+
+/// Whether an anomaly was also seen without regard to sessions or real time: then that is all there is to say.
+fn is_variant(one: &ViolationReport, all: &[ViolationReport]) -> bool {
+    let plain = one.anomaly.strip_suffix("-process").or_else(|| one.anomaly.strip_suffix("-realtime"));
+    plain.is_some_and(|plain| all.iter().any(|other| other.anomaly == plain))
 }
 
 fn rolled_back(counts: &StormCounts) -> String {
