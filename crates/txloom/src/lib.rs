@@ -10,6 +10,7 @@ pub mod levels;
 pub mod matrix;
 pub mod report;
 pub mod hunt;
+pub mod storm;
 pub mod record;
 pub mod exit;
 #[cfg(feature = "cli")]

@@ -8,6 +8,7 @@ use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use super::check::CheckArgs;
 use super::convert::ConvertArgs;
 use super::reduce::ReduceArgs;
+use super::storm::StormArgs;
 use crate::engines::FAMILIES;
 use crate::exit::Exit;
 
@@ -49,6 +50,9 @@ pub enum Command {
     /// target, see txloom at work (needs nothing installed)
     #[command(after_help = hunt_help())]
     Hunt(HuntArgs),
+    /// Let many sessions loose on a database at once, record what they see, and check it
+    #[command(after_help = super::storm::EXAMPLES)]
+    Storm(StormArgs),
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),

@@ -10,6 +10,7 @@
 //!
 //! * [`model`]: the disk types, versioned
 //! * [`build`]: runtime types → disk types
+//! * [`history`]: what the checker says → disk types
 //! * [`compare`]: did the same happen on two targets?
 //! * [`json`]: the model as a JSON document, and back
 //! * [`text`]: the model for a terminal
@@ -17,6 +18,7 @@
 
 pub mod model;
 pub mod build;
+pub mod history;
 pub mod compare;
 pub mod json;
 pub mod text;

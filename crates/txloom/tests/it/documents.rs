@@ -79,6 +79,7 @@ fn reference() {
         "docs/reference/planted-bugs.md",
         "docs/reference/oracles.md",
         "docs/reference/hunting.md",
+        "docs/reference/storm.md",
     ] {
         check(file);
     }

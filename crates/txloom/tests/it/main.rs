@@ -16,6 +16,7 @@
 //! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
+//! * `storm`: storms, recorded and checked; kills; what is refused
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -45,6 +46,7 @@ mod histories;
 mod traces;
 mod reduce;
 mod hunt;
+mod storm;
 mod formats;
 mod bad_input;
 mod spellings;

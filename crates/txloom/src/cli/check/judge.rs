@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use txloom_core::history::anomaly::Named;
 use txloom_core::history::check::{Checker, Reason, Verdict};
-use txloom_core::history::explain::{self, Story};
 use txloom_core::history::formats::{self, Convention, Format};
 use txloom_core::history::minimize::smallest;
 use txloom_core::history::survey::{Found, Standing, Survey};
@@ -13,10 +11,9 @@ use txloom_core::level::formal::{Level, Order, Requirement};
 use super::super::failure::Failure;
 use super::load::Loaded;
 use crate::interrupt;
-use crate::report::model::ExplanationReport;
+use crate::report::history;
 use crate::report::model::check::{
-    AnswerReport, EdgeReport, HistoryReport, StandingReport, SurveyReport, TimingReport, TransactionReport,
-    VerdictReport, ViolationReport,
+    AnswerReport, HistoryReport, StandingReport, SurveyReport, TimingReport, VerdictReport, ViolationReport,
 };
 
 /// What is asked of every history.
@@ -32,8 +29,8 @@ pub(super) struct Question<'a> {
 /// Answers it.
 pub(super) fn judge(loaded: &Loaded, question: &Question<'_>) -> Result<HistoryReport, Failure> {
     let began = Instant::now();
-    let history = &loaded.read.history;
-    let checker = Checker::new(history).map_err(|error| {
+    let recorded = &loaded.read.history;
+    let checker = Checker::new(recorded).map_err(|error| {
         Failure::bad_input(format!(
             "{}:{}: {} is given the value {} a second time (first in line {}); a value can be written to a key only once, \
              or reads would not tell which write they saw",
@@ -51,8 +48,8 @@ pub(super) fn judge(loaded: &Loaded, question: &Question<'_>) -> Result<HistoryR
     Ok(HistoryReport {
         file: loaded.file.clone(),
         format: loaded.read.format.name().to_string(),
-        transactions: history.len(),
-        operations: history.op_count(),
+        transactions: recorded.len(),
+        operations: recorded.op_count(),
         answers,
         survey,
         timing: TimingReport { read_ms: milliseconds(loaded.time), check_ms: milliseconds(began.elapsed()) },
@@ -134,32 +131,7 @@ impl Judge<'_> {
     }
 
     fn violation(&self, reason: &Reason, count: usize) -> ViolationReport {
-        let named = Named::of(reason);
-        let Story { explanation, nodes, edges } =
-            explain::tell(&self.loaded.read.history, &self.checker.facts, reason, self.convention.session);
-        let cycle = edges.iter().map(|edge| EdgeReport {
-            from: nodes[edge.from].name.clone(),
-            to: nodes[edge.to].name.clone(),
-            kind: edge.kind.name().to_string(),
-            key: edge.key.clone(),
-        });
-        ViolationReport {
-            anomaly: named.to_string(),
-            name: named.anomaly.name.to_string(),
-            what: named.anomaly.what.to_string(),
-            citation: named.anomaly.citation.to_string(),
-            count,
-            cycle: cycle.collect(),
-            explanation: ExplanationReport {
-                lets: explanation.lets,
-                thens: explanation.thens,
-                however: explanation.however,
-            },
-            transactions: nodes
-                .into_iter()
-                .map(|node| TransactionReport { name: node.name, what: node.what, line: node.line })
-                .collect(),
-        }
+        history::violation(&self.loaded.read.history, &self.checker, reason, count, self.convention.session)
     }
 
     fn smallest(&self, asked: Requirement) -> Option<String> {
@@ -172,17 +144,13 @@ impl Judge<'_> {
 
     fn survey(&self) -> SurveyReport {
         let survey = Survey::of(&self.loaded.read.history, &self.checker, self.should_stop);
-        let standings = survey.standings.iter().map(|(requirement, known)| {
-            let (verdict, anomaly) = match known {
-                Standing::Holds => ("holds", None),
-                Standing::Violated(reason) => ("violated", Some(Named::of(reason).to_string())),
-                Standing::Undecided(_) => ("undecided", None),
-            };
-            row(*requirement, verdict, anomaly)
-        });
         let violation = |found: &Found| self.violation(&found.example, found.count);
         SurveyReport {
-            standings: standings.collect(),
+            standings: survey
+                .standings
+                .iter()
+                .map(|(requirement, known)| history::standing(*requirement, known))
+                .collect(),
             strongest: survey.strongest().iter().map(ToString::to_string).collect(),
             anomalies: survey.anomalies.iter().map(violation).collect(),
             remarks: self.remarks(),
@@ -210,23 +178,10 @@ fn is_read_committed(requirement: Requirement) -> bool {
 }
 
 fn standing(requirement: Requirement, verdict: &Verdict) -> StandingReport {
-    match verdict {
-        Verdict::Holds(_) => row(requirement, "holds", None),
-        Verdict::Violated(reason) => row(requirement, "violated", Some(Named::of(reason).to_string())),
-        Verdict::Undecided(_) => row(requirement, "undecided", None),
-    }
-}
-
-fn row(requirement: Requirement, verdict: &str, anomaly: Option<String>) -> StandingReport {
-    let order = match requirement.order {
-        Order::Free => "free",
-        Order::Session => "session",
-        Order::RealTime => "real-time",
+    let known = match verdict {
+        Verdict::Holds(_) => Standing::Holds,
+        Verdict::Violated(reason) => Standing::Violated(reason.clone()),
+        Verdict::Undecided(why) => Standing::Undecided(why.clone()),
     };
-    StandingReport {
-        level: requirement.level.to_string(),
-        order: order.to_string(),
-        verdict: verdict.to_string(),
-        anomaly,
-    }
+    history::standing(requirement, &known)
 }

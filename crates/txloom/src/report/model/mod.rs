@@ -13,7 +13,8 @@
 //! ├── doctor    DoctorReport   → targets
 //! ├── levels    LevelsReport   → targets → anomalies → levels
 //! ├── check     CheckReport    → histories → answers, or levels and anomalies
-//! └── hunt      HuntReport     → counts, findings → trace
+//! ├── hunt      HuntReport     → counts, findings → trace
+//! └── storm     StormReport    → counts, judgement of the recorded history
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
@@ -27,6 +28,7 @@ pub mod doctor;
 pub mod levels;
 pub mod check;
 pub mod hunt;
+pub mod storm;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -41,6 +43,7 @@ pub use run::{
     CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
 };
+pub use storm::StormReport;
 
 /// The version of the JSON form that this library writes, and the only one that it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -84,6 +87,8 @@ pub enum Body {
     Check(check::CheckReport),
     /// What a hunt came to.
     Hunt(Box<hunt::HuntReport>),
+    /// What a storm came to.
+    Storm(Box<storm::StormReport>),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

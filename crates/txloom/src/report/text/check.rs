@@ -88,7 +88,7 @@ fn write_answer(page: &mut Page, file: &str, answer: &AnswerReport) {
 }
 
 /// `read committed`, with its order if it has one.
-fn title(standing: &StandingReport) -> String {
+pub(super) fn title(standing: &StandingReport) -> String {
     match standing.order.as_str() {
         "session" => format!("strong session {}", standing.level),
         "real-time" => format!("strong {}", standing.level),
@@ -103,7 +103,8 @@ fn words(standing: &StandingReport) -> String {
     }
 }
 
-fn write_violation(page: &mut Page, violation: &ViolationReport) {
+/// The picture and the words.
+pub(super) fn write_violation(page: &mut Page, violation: &ViolationReport) {
     write_cycle(page, violation);
     write_explanation(page, &violation.explanation, true);
 }

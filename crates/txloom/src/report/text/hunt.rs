@@ -165,11 +165,13 @@ fn write_findings(page: &mut Page, report: &HuntReport) {
     table.write(page, 2);
 }
 
-fn count(number: u64, noun: &str) -> String {
+/// `1 case`, `2 cases`.
+pub(super) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-fn percent(part: u64, whole: u64) -> String {
+/// A share, rounded down.
+pub(super) fn percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "–".to_string(),
         // A share that is not all of it must not look like all of it.
@@ -178,7 +180,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// `45 s`, `12 min 5 s`, `2 h 3 min`.
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
         0..10 if seconds.fract() >= 0.05 => format!("{seconds:.1} s"),

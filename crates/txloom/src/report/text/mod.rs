@@ -42,15 +42,18 @@ mod doctor;
 mod levels;
 mod check;
 mod hunt;
+mod storm;
 
 #[cfg(test)]
 mod tests;
 
 use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
 use super::model::levels::LevelsReport;
+use super::model::storm::{StormPlan, StormReport};
 use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
 use line::Line;
 use page::Page;
+pub use storm::StormProgress;
 
 /// What the text form needs to know of the place where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +91,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Levels(found) => paint(options, |page| levels::write(page, found)),
         Body::Check(found) => paint(options, |page| check::write(page, found)),
         Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
+        Body::Storm(found) => print_storm_summary(found, options),
     }
 }
 
@@ -141,6 +145,23 @@ pub fn print_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String 
 /// What a hunt came to.
 pub fn print_hunt_summary(report: &HuntReport, options: &TextOptions) -> String {
     paint(options, |page| hunt::write_summary(page, report))
+}
+
+/// What a storm will do.
+pub fn print_storm_plan(plan: &StormPlan, options: &TextOptions) -> String {
+    paint(options, |page| storm::write_plan(page, plan))
+}
+
+/// How far a storm is, without a line break; with a width, as much as fits into it.
+pub fn print_storm_progress(progress: &StormProgress, color: bool, width: Option<usize>) -> String {
+    let mut text = String::new();
+    storm::progress(progress, width).paint(color, &mut text);
+    text
+}
+
+/// What a storm came to.
+pub fn print_storm_summary(report: &StormReport, options: &TextOptions) -> String {
+    paint(options, |page| storm::write_summary(page, report))
 }
 
 /// What an oracle says of a case: its findings in full, or a line.

@@ -1,0 +1,207 @@
+//! `txloom storm`: many sessions at once, recorded and checked.
+//!
+//! ```text
+//!   flags ──settings──→ crate::storm ──→ Summary ──judge──→ StormReport ──→ text, JSON
+//!                            │                      └─ --save-history: the evidence, in a file
+//!                            └──watcher──→ progress
+//! ```
+//!
+//! What is found is marked *recorded*: the history is its own evidence. It is checked again, not run again.
+
+mod settings;
+mod watcher;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use txloom_core::history::formats::Format as HistoryFormat;
+
+use super::args::{Format, ServerArgs};
+use super::check::save;
+use super::failure::Failure;
+use super::streams::Streams;
+use crate::engines;
+use crate::exit::Exit;
+use crate::report::model::check::VerdictReport;
+use crate::report::model::storm::JudgementReport;
+use crate::report::model::{Body, Report, StormReport};
+use crate::report::{json, text};
+use crate::storm::judge::{judge, promise};
+use crate::storm::report::{judgement_report, storm_report};
+use crate::storm::{Ended, Storm, Summary, Workload};
+use settings::StormSettings;
+use watcher::Show;
+
+/// The flags of `storm`.
+#[derive(Debug, Default, clap::Args)]
+pub struct StormArgs {
+    /// The database [default: sqlite]
+    #[arg(value_name = "TARGET")]
+    pub target: Option<String>,
+    /// The same, as every command takes it
+    #[arg(long, value_name = "TARGET", conflicts_with = "target")]
+    pub on: Option<String>,
+    /// What sessions do: registers or list-append
+    #[arg(long, value_name = "NAME", default_value = "registers")]
+    pub profile: String,
+    /// How many sessions work at once
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub sessions: usize,
+    /// End after so many transactions [default: 1000, unless --for is given]
+    #[arg(long, value_name = "N")]
+    pub transactions: Option<u64>,
+    /// End after this time, e.g. 30s, 5m, 1h
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<String>,
+    /// The isolation level of all sessions [default: the database's own]
+    #[arg(long)]
+    pub level: Option<String>,
+    /// What all random choices follow from: the same seed, the same statements; what they meet is up to the database
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many registers or lists there are; fewer meet more
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub keys: usize,
+    /// Begin at most so many transactions a second, all sessions together
+    #[arg(long, value_name = "N")]
+    pub rate: Option<u32>,
+    /// Kill the server (kill -9) every so often, let it recover, and see whether everything is there; private servers only
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub kill: Vec<String>,
+    /// Whether what happens is recorded and checked
+    #[arg(long, value_name = "WHETHER", default_value = "on")]
+    pub check: Check,
+    /// Give up the check after this time, e.g. 500ms, 10s, 2m; the verdict is then: undecided
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub limit: String,
+    /// Write what happened to FILE as a history for `txloom check`, in the format that its ending names (.txh, .edn, …)
+    #[arg(long, value_name = "FILE")]
+    pub save_history: Option<PathBuf>,
+    /// Cancel a statement that takes longer than this, waiting included, e.g. 500ms, 10s, 2m
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub statement_limit: String,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Write the report to FILE instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Whether a storm is recorded and checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Check {
+    /// It is
+    #[default]
+    On,
+    /// It is not: only the figures are of interest
+    Off,
+}
+
+/// What the help ends with.
+pub const EXAMPLES: &str = "\
+Examples:
+  txloom storm                                             SQLite, eight sessions, a thousand transactions
+  txloom storm postgres --level serializable --keys 20     few keys: transactions meet
+  txloom storm mariadb --profile list-append --for 1m
+  txloom storm postgres --kill every 5s --for 1m           is everything there after kill -9?
+  txloom storm postgres --save-history s.txh               then `txloom check s.txh` explains every anomaly";
+
+/// Runs the command.
+pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    let settings = StormSettings::new(args)?;
+    if let Some(path) = &settings.save_history {
+        settings::prepare_history(path)?;
+    }
+    if let Some(path) = &args.out {
+        streams.redirect(path)?;
+    }
+    let mut engine = engines::open(&settings.target)?;
+    let workload = settings.workload(engine.info())?;
+    let storm = Storm {
+        seed: settings.seed,
+        level: settings.level.clone(),
+        budget: settings.budget,
+        rate: settings.rate,
+        statement_limit: settings.statement_limit,
+        is_recording: settings.is_recording(),
+        kill_every: settings.kill_every,
+        ..Storm::new(&*workload, settings.scale)
+    };
+    let mut show = Show::new(&settings, streams);
+    let summary = storm.run(engine.as_mut(), &mut show)?;
+    show.finish()?;
+    drop(engine);
+    tell(&summary, &*workload, &settings, streams)
+}
+
+/// Judges what was recorded, and tells everything.
+fn tell(
+    summary: &Summary,
+    workload: &dyn Workload,
+    settings: &StormSettings,
+    streams: &mut Streams,
+) -> Result<Exit, Failure> {
+    // The evidence first: whatever happens now, it is not lost.
+    let saved = settings.save_history.as_deref().map(|path| save_history(path, summary));
+    let judgement = if settings.check { judgement(summary, settings.check_limit)? } else { None };
+    let mut report = storm_report(summary, judgement, workload);
+    let is_saved = matches!(saved, Some(Ok(())));
+    report.history = settings.save_history.as_ref().filter(|_| is_saved).map(|path| path.display().to_string());
+    let exit = exit(summary, &report, settings);
+    let options = *streams.text_options();
+    match settings.format {
+        Format::Text => streams.print(&format!("\n{}", text::print_storm_summary(&report, &options)))?,
+        Format::Json => streams.print(&json::print(&Report::new(Body::Storm(Box::new(report)))))?,
+    }
+    if let Ended::Failed(error) = &summary.ended {
+        streams.complain(&format!("txloom: the storm could not go on: {error}"));
+    }
+    match saved {
+        Some(Err(failure)) => Err(Failure { exit: exit.or(failure.exit), ..failure }),
+        _ => Ok(exit),
+    }
+}
+
+fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {
+    match &summary.history {
+        // Levels mean what they mean in our own format.
+        Some(history) => save::save(path, history, HistoryFormat::Binary),
+        None => {
+            Err(Failure::bad_input("there is no history to save: a session was left behind, whose part is missing"))
+        }
+    }
+}
+
+fn judgement(summary: &Summary, limit: Duration) -> Result<Option<JudgementReport>, Failure> {
+    let Some(history) = &summary.history else { return Ok(None) };
+    let promised = promise(&summary.plan.engine, &summary.plan.level);
+    let judgement = judge(history, promised, limit).map_err(|what| Failure {
+        exit: Exit::Internal,
+        message: format!("txloom: the workload is at fault: {what}"),
+    })?;
+    Ok(Some(judgement_report(history, &judgement)))
+}
+
+/// What a script is told.
+fn exit(summary: &Summary, report: &StormReport, settings: &StormSettings) -> Exit {
+    let of_verdict = match report.judgement.as_ref().map(|judgement| &judgement.verdict) {
+        Some(VerdictReport::Violated { .. }) => Exit::Found,
+        Some(VerdictReport::Undecided { .. }) => Exit::Undecided,
+        None if settings.check => Exit::Undecided,
+        Some(VerdictReport::Holds) | None => Exit::Clean,
+    };
+    let of_damage = if summary.damage.is_empty() { Exit::Clean } else { Exit::Found };
+    let of_end = match &summary.ended {
+        Ended::Budget | Ended::ByWatcher => Exit::Clean,
+        Ended::Died(_) | Ended::NotRecovered(_) | Ended::Damaged => Exit::Found,
+        Ended::Interrupted => Exit::Interrupted,
+        Ended::Failed(_) => Exit::Unreachable,
+    };
+    // What was found is found, whatever else could not be decided.
+    let found = if of_damage == Exit::Found || of_end == Exit::Found { Exit::Found } else { of_verdict };
+    found.or(of_end)
+}

@@ -1,0 +1,207 @@
+//! What the flags of `storm` mean.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use txloom_core::engine::EngineInfo;
+use txloom_core::level::LevelName;
+use txloom_core::suggest::hint;
+
+use super::super::args::Format;
+use super::super::check::save;
+use super::super::failure::Failure;
+use super::super::settings;
+use super::{Check, StormArgs};
+use crate::engines::{Place, Target};
+use crate::storm::workload::Profile;
+use crate::storm::{Budget, PROFILES, SESSIONS_MAX, Scale, Workload};
+
+/// How many transactions a storm has that is told neither a number nor a time.
+const DEFAULT_TRANSACTIONS: u64 = 1_000;
+
+/// More keys than this are a slip: all of them are made before the storm begins.
+const KEYS_MAX: usize = 10_000_000;
+
+/// What `storm` is to do.
+pub(super) struct StormSettings {
+    /// Where.
+    pub(super) target: Target,
+    /// What sessions do.
+    profile: &'static Profile,
+    /// How large that is.
+    pub(super) scale: Scale,
+    /// What all random choices follow from.
+    pub(super) seed: u64,
+    /// The isolation level, if not the engine's own.
+    pub(super) level: Option<LevelName>,
+    /// When it ends.
+    pub(super) budget: Budget,
+    /// How many transactions a second are begun at most.
+    pub(super) rate: Option<u32>,
+    /// How often the server is killed.
+    pub(super) kill_every: Option<Duration>,
+    /// Whether what was recorded is checked.
+    pub(super) check: bool,
+    /// How long the check may take.
+    pub(super) check_limit: Duration,
+    /// Where the history goes.
+    pub(super) save_history: Option<PathBuf>,
+    /// How long one statement may take.
+    pub(super) statement_limit: Duration,
+    /// The form of the report.
+    pub(super) format: Format,
+    /// Whether private servers stay when it ends.
+    pub(super) keep_server: bool,
+}
+
+impl StormSettings {
+    /// Checks the flags.
+    pub(super) fn new(args: &StormArgs) -> Result<StormSettings, Failure> {
+        let mut targets = settings::targets(args.target.iter().chain(&args.on))?;
+        settings::tell_servers(&mut targets, &args.server)?;
+        let target = targets.remove(0);
+        let time = args.time.as_deref().map(settings::parse_span).transpose()?;
+        let transactions = args.transactions.or(time.is_none().then_some(DEFAULT_TRANSACTIONS));
+        check_counts(args)?;
+        Ok(StormSettings {
+            kill_every: kill_every(args, &target)?,
+            target,
+            profile: profile(&args.profile)?,
+            scale: Scale { sessions: args.sessions, keys: args.keys, ..Scale::default() },
+            seed: args.seed,
+            level: args.level.as_deref().map(settings::level).transpose()?,
+            budget: Budget { transactions, time, only_commits: false },
+            rate: args.rate,
+            check: args.check == Check::On,
+            check_limit: settings::parse_duration(&args.limit)?,
+            save_history: args.save_history.clone(),
+            statement_limit: settings::parse_duration(&args.statement_limit)?,
+            format: args.format,
+            keep_server: args.server.keep_server,
+        })
+    }
+
+    /// Whether what happens is written down.
+    pub(super) fn is_recording(&self) -> bool {
+        self.check || self.save_history.is_some()
+    }
+
+    /// The workload, for an engine.
+    pub(super) fn workload(&self, engine: &EngineInfo) -> Result<Box<dyn Workload>, Failure> {
+        (self.profile.make)(self.scale, engine).map_err(|lack| {
+            Failure::bad_input(format!("{} does not have {lack}, which `{}` needs", engine.target, self.profile.name))
+        })
+    }
+}
+
+/// Sees that a history can be written there, before an hour of work depends on it.
+pub(super) fn prepare_history(path: &Path) -> Result<(), Failure> {
+    save::format_of(path)?;
+    std::fs::File::create(path)
+        .map(drop)
+        .map_err(|error| Failure::bad_input(format!("cannot save a history to {}: {error}", path.display())))
+}
+
+fn check_counts(args: &StormArgs) -> Result<(), Failure> {
+    let wrong = |message: String| Err(Failure::bad_input(message));
+    if !(1..=SESSIONS_MAX).contains(&args.sessions) {
+        return wrong(format!("--sessions {} is not between 1 and {SESSIONS_MAX}", args.sessions));
+    }
+    if !(1..=KEYS_MAX).contains(&args.keys) {
+        return wrong(format!("--keys {} is not between 1 and {KEYS_MAX}", args.keys));
+    }
+    if args.transactions == Some(0) {
+        return wrong("--transactions 0 leaves nothing to do; write how many, or --for TIME".to_string());
+    }
+    if args.rate == Some(0) {
+        return wrong("--rate 0 leaves nothing to do; write how many transactions a second".to_string());
+    }
+    Ok(())
+}
+
+fn profile(name: &str) -> Result<&'static Profile, Failure> {
+    PROFILES.iter().find(|profile| profile.name == name).ok_or_else(|| {
+        let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        let near = hint(name, names.iter().copied());
+        Failure::bad_input(format!("there is no workload `{name}`{near} (there are: {})", names.join(", ")))
+    })
+}
+
+/// `--kill every 5s`, where that is allowed.
+fn kill_every(args: &StormArgs, target: &Target) -> Result<Option<Duration>, Failure> {
+    let time = match args.kill.as_slice() {
+        [] => return Ok(None),
+        [word, time] if word == "every" => time,
+        words => return Err(Failure::bad_input(format!("`--kill {}`: write e.g. --kill every 5s", words.join(" ")))),
+    };
+    let why = match target.place {
+        Place::Private(_) => None,
+        Place::BuiltIn => Some("it is a part of txloom"),
+        Place::Running(_) => Some("it was running before, and others may need it"),
+    };
+    if let Some(why) = why {
+        return Err(Failure::bad_input(format!(
+            "--kill is for servers that txloom started itself, e.g. postgres; {target} is not killed: {why}"
+        )));
+    }
+    if args.check == Check::Off {
+        let why = "after a kill it is checked whether everything is there";
+        return Err(Failure::bad_input(format!("--kill and --check off exclude each other: {why}")));
+    }
+    settings::parse_duration(time).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    fn args() -> StormArgs {
+        StormArgs {
+            profile: "registers".to_string(),
+            sessions: 8,
+            keys: 100,
+            limit: "60s".to_string(),
+            statement_limit: "10s".to_string(),
+            ..StormArgs::default()
+        }
+    }
+
+    #[track_caller]
+    fn check_error(args: &StormArgs, expect: &str) {
+        let Err(failure) = StormSettings::new(args) else { panic!("no error: {expect}") };
+        assert_eq!(failure.exit, Exit::BadInput);
+        assert!(failure.message.contains(expect), "{}", failure.message);
+    }
+
+    #[test]
+    fn what_is_not_said_has_a_default() {
+        let settings = StormSettings::new(&args()).unwrap_or_else(|failure| panic!("{}", failure.message));
+        assert_eq!((settings.target.name(), settings.profile.name), ("sqlite", "registers"));
+        assert_eq!(settings.budget, Budget::transactions(1_000));
+        let timed = StormArgs { time: Some("5s".to_string()), ..args() };
+        let budget = StormSettings::new(&timed).map(|settings| settings.budget).ok();
+        assert_eq!(budget, Some(Budget::time(Duration::from_secs(5))));
+    }
+
+    #[test]
+    fn bad_flags_are_explained() {
+        let args = args;
+        check_error(&StormArgs { sessions: 0, ..args() }, "--sessions 0 is not between 1 and 1024");
+        check_error(&StormArgs { keys: 0, ..args() }, "--keys 0 is not between");
+        check_error(&StormArgs { transactions: Some(0), ..args() }, "leaves nothing to do");
+        check_error(&StormArgs { rate: Some(0), ..args() }, "leaves nothing to do");
+        check_error(&StormArgs { profile: "register".to_string(), ..args() }, "did you mean registers?");
+        check_error(&StormArgs { time: Some("soon".to_string()), ..args() }, "is not a length of time");
+        check_error(&StormArgs { level: Some("chaos".to_string()), ..args() }, "is not an isolation level");
+        let kill = |word: &str, target: &str| StormArgs {
+            kill: vec![word.to_string(), "5s".to_string()],
+            target: Some(target.to_string()),
+            ..args()
+        };
+        check_error(&kill("each", "postgres"), "write e.g. --kill every 5s");
+        check_error(&kill("every", "sqlite"), "sqlite is not killed: it is a part of txloom");
+        check_error(&kill("every", "postgres://localhost/db"), "it was running before");
+        check_error(&StormArgs { check: Check::Off, ..kill("every", "postgres") }, "exclude each other");
+    }
+}

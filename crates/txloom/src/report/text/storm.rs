@@ -1,0 +1,360 @@
+//! A storm: what it will do, how far it is, what it came to.
+
+use super::super::model::check::{VerdictReport, ViolationReport};
+use super::super::model::storm::{JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport};
+use super::check::{title, write_violation};
+use super::hunt::{count, duration, percent};
+use super::line::{Line, Role};
+use super::page::Page;
+
+/// So many losses are told; JSON has all of them.
+const LOSSES_SHOWN: usize = 5;
+
+/// What will be done.
+pub(crate) fn write_plan(page: &mut Page, plan: &StormPlan) {
+    page.heading(format!("Storming {} {}", plan.target.target, plan.target.version));
+    let budget = match (plan.transactions_max, plan.seconds_max) {
+        (None, None) => "until stopped".to_string(),
+        (None, Some(seconds)) => duration(seconds),
+        (Some(transactions), None) => count(transactions, "transaction"),
+        (Some(transactions), Some(seconds)) => {
+            format!("{} or {}", count(transactions, "transaction"), duration(seconds))
+        }
+    };
+    let rate = plan.rate.map(|rate| format!(", at most {rate} a second")).unwrap_or_default();
+    let mut told = vec![
+        ("level", plan.level.clone()),
+        ("profile", format!("{}, {}", plan.profile, count(plan.keys as u64, "key"))),
+        ("sessions", plan.sessions.to_string()),
+        ("seed", plan.seed.to_string()),
+        ("budget", budget + &rate),
+    ];
+    if let Some(seconds) = plan.kill_every_seconds {
+        told.push(("faults", format!("kill -9 every {}", duration(seconds))));
+    }
+    page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
+}
+
+/// How far a storm is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StormProgress {
+    /// Transactions that committed.
+    pub committed: u64,
+    /// Transactions that were rolled back.
+    pub rolled_back: u64,
+    /// How often the server was killed.
+    pub kills: u64,
+    /// How long it has been running.
+    pub seconds: f64,
+}
+
+/// How far it is: as many of the parts as fit into one line.
+pub(crate) fn progress(progress: &StormProgress, width: Option<usize>) -> Line {
+    let StormProgress { committed, rolled_back, kills, seconds } = *progress;
+    let mut parts = vec![format!("{committed} committed ({})", rate(committed, seconds))];
+    parts.push(format!("{} rolled back", percent(rolled_back, committed + rolled_back)));
+    if kills > 0 {
+        parts.push(count(kills, "kill"));
+    }
+    let mut line = Line::plain(duration(seconds));
+    for part in parts {
+        let longer = line.clone().with(Role::Faint, " · ").with(Role::Plain, part);
+        if width.is_some_and(|width| longer.width() > width) {
+            break;
+        }
+        line = longer;
+    }
+    line
+}
+
+/// What it came to.
+pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
+    let ended = match report.ended.as_str() {
+        "interrupted" => ", then interrupted",
+        "died" => ", then the server died",
+        "not-recovered" => ", then the server did not recover",
+        "damaged" => ", then something was not as it must be",
+        "failed" => ", then the storm could not go on",
+        _ => "",
+    };
+    let StormCounts { transactions, committed, unknown, .. } = report.counts;
+    page.heading(format!("{} in {}{ended}", count(transactions, "transaction"), duration(report.seconds)));
+    let mut told = vec![("committed", format!("{committed} ({})", rate(committed, report.seconds)))];
+    told.push(("rolled back", rolled_back(&report.counts)));
+    if unknown > 0 {
+        told.push(("unknown", format!("{unknown} (the COMMIT was sent, and never answered)")));
+    }
+    if let Some(times) = &report.latency {
+        told.push(("latency", latency(times)));
+    }
+    if let Some(met) = &report.contention {
+        let share = percent(met.contended, met.operations);
+        let of = count(met.operations, "operation");
+        told.push(("contention", format!("{share} of {of} touched a key that a concurrent transaction wrote")));
+    }
+    if report.kills > 0 {
+        let whole = if report.damage.is_empty() { "; each time everything was there" } else { "" };
+        told.push(("kills", format!("{}{whole}", report.kills)));
+    }
+    if let Some(file) = &report.history {
+        told.push(("history", file.clone()));
+    }
+    page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
+    report.troubles.iter().for_each(|trouble| page.paragraph(&Line::new(Role::Wait, trouble.as_str()), 2, 2));
+    write_findings(page, report);
+}
+
+fn write_findings(page: &mut Page, report: &StormReport) {
+    if matches!(report.ended.as_str(), "died" | "not-recovered")
+        && let Some(failure) = &report.failure
+    {
+        page.gap();
+        for (at, line) in failure.lines().enumerate() {
+            let line = if at == 0 { Line::new(Role::Bad, "✗ ").with(Role::Plain, line) } else { Line::plain(line) };
+            page.paragraph(&line, 0, 2);
+        }
+    }
+    for damage in &report.damage {
+        page.gap();
+        let when = if damage.kills == 0 { "at the end".to_string() } else { format!("after kill {}", damage.kills) };
+        let items = count(damage.losses.len() as u64, "item");
+        let line =
+            Line::new(Role::Bad, "✗ ").with(Role::Plain, format!("{when}, {items} not as they must be (recorded):"));
+        page.paragraph(&line, 0, 2);
+        let shown = damage.losses.iter().take(LOSSES_SHOWN);
+        shown.for_each(|loss| page.paragraph(&Line::plain(loss.as_str()), 2, 2));
+        let more = damage.losses.len().saturating_sub(LOSSES_SHOWN);
+        if more > 0 {
+            page.line(Line::new(Role::Faint, format!("  … {more} more")));
+        }
+    }
+    page.gap();
+    match &report.judgement {
+        Some(judgement) => write_judgement(page, &report.plan.level, judgement),
+        None => page.line(Line::new(Role::Wait, "? nothing was checked")),
+    }
+}
+
+fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
+    let promised = judgement.promised.as_deref().unwrap_or(level);
+    let mut line = match &judgement.verdict {
+        VerdictReport::Holds => Line::new(Role::Good, "✓ "),
+        VerdictReport::Violated { .. } => Line::new(Role::Bad, "✗ "),
+        VerdictReport::Undecided { .. } => Line::new(Role::Wait, "? "),
+    };
+    line.push(Role::Strong, promised);
+    match &judgement.verdict {
+        VerdictReport::Holds => line.push(Role::Plain, " holds"),
+        VerdictReport::Violated { violation } => {
+            line.push(Role::Plain, format!(" is violated: {}", violation.title()));
+        }
+        VerdictReport::Undecided { why } => line.push(Role::Plain, format!(" is undecided: {why}")),
+    }
+    let seconds = judgement.check_ms as f64 / 1_000.0;
+    let JudgementReport { evidence, transactions, operations, .. } = judgement;
+    let words =
+        format!(" ({evidence}: {transactions} transactions, {operations} operations; checked in {seconds:.2} s)");
+    line.push(Role::Faint, words);
+    page.paragraph(&line, 0, 2);
+    if promised != level {
+        let words = format!("which is what {level} promises here, for rows that are read and written");
+        page.paragraph(&Line::new(Role::Faint, words), 2, 2);
+    }
+    page.paragraph(&Line::plain(strength(judgement)), 2, 2);
+    if let VerdictReport::Violated { violation } = &judgement.verdict {
+        write_violation(page, violation);
+    }
+    write_anomalies(page, judgement);
+}
+
+/// `satisfies strong session snapshot isolation; stronger, and not satisfied: serializable, repeatable read`.
+fn strength(judgement: &JudgementReport) -> String {
+    let with = |verdict: &'static str| judgement.stronger.iter().filter(move |standing| standing.verdict == verdict);
+    let mut parts = vec![match judgement.strongest.as_slice() {
+        [] => "satisfies no level at all".to_string(),
+        names => format!("satisfies {}", names.join(", ")),
+    }];
+    // Of what is not even kept, nothing stronger is.
+    let fails: Vec<String> = with("violated").filter(|one| one.order == "free").map(title).collect();
+    if judgement.verdict == VerdictReport::Holds && !fails.is_empty() {
+        parts.push(format!("stronger, and not satisfied: {}", fails.join(", ")));
+    }
+    match with("undecided").count() as u64 {
+        0 => {}
+        open => parts.push(format!("{} undecided", count(open, "stronger level"))),
+    }
+    parts.join("; ")
+}
+
+/// All anomalies are named; the first is explained, if it is no news that the history violates something.
+fn write_anomalies(page: &mut Page, judgement: &JudgementReport) {
+    let Some(first) = judgement.anomalies.first() else { return };
+    let is_kept = judgement.verdict == VerdictReport::Holds;
+    page.heading(if is_kept { "Seen, and allowed at this level" } else { "Also seen" });
+    for violation in judgement.anomalies.iter().filter(|one| !is_variant(one, &judgement.anomalies)) {
+        let times = if violation.count == 1 { String::new() } else { format!(" (found {} times)", violation.count) };
+        page.paragraph(&Line::plain(format!("{}: {}{times}", violation.title(), violation.what)), 2, 2);
+    }
+    if is_kept {
+        page.gap();
+        page.paragraph(&Line::plain(format!("For example, {}:", first.title())), 2, 2);
+        write_violation(page, first);
+    }
+}
+
+/// Whether an anomaly was also seen without regard to sessions or real time: then that is all there is to say.
+fn is_variant(one: &ViolationReport, all: &[ViolationReport]) -> bool {
+    let plain = one.anomaly.strip_suffix("-process").or_else(|| one.anomaly.strip_suffix("-realtime"));
+    plain.is_some_and(|plain| all.iter().any(|other| other.anomaly == plain))
+}
+
+fn rolled_back(counts: &StormCounts) -> String {
+    let total: u64 = counts.rolled_back.iter().map(|class| class.count).sum();
+    let classes: Vec<String> =
+        counts.rolled_back.iter().map(|class| format!("{} {}", class.count, class.class)).collect();
+    match total {
+        0 => "0".to_string(),
+        _ => format!("{total} ({}): {}", percent(total, counts.transactions), classes.join(", ")),
+    }
+}
+
+fn latency(times: &LatencyReport) -> String {
+    let LatencyReport { p50_ms, p95_ms, p99_ms, max_ms } = times;
+    format!("p50 {p50_ms:.2} ms, p95 {p95_ms:.2} ms, p99 {p99_ms:.2} ms, max {max_ms:.2} ms")
+}
+
+fn rate(number: u64, seconds: f64) -> String {
+    format!("{:.0}/s", number as f64 / seconds.max(0.001))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::check::{EdgeReport, StandingReport};
+    use super::super::super::model::hunt::TargetVersion;
+    use super::super::super::model::storm::{ClassCount, ContentionReport, DamageReport};
+    use super::super::super::model::{Body, ExplanationReport, Report};
+    use super::super::{TextOptions, print};
+    use super::*;
+    use crate::report::{golden, json};
+
+    fn violation() -> ViolationReport {
+        let edge = |from: &str, to: &str, kind: &str| EdgeReport {
+            from: from.to_string(),
+            to: to.to_string(),
+            kind: kind.to_string(),
+            key: Some("3".to_string()),
+        };
+        ViolationReport {
+            anomaly: "P4".to_string(),
+            name: "lost update".to_string(),
+            what: "two write what both read".to_string(),
+            citation: "A. Adya".to_string(),
+            count: 12,
+            explanation: ExplanationReport {
+                lets: vec!["T1 (session 0, line 1): read 3 nil, write 3 1".to_string()],
+                thens: vec!["T1 read nil of 3, and T2 wrote 2: T1 is before T2 (rw)".to_string()],
+                however: vec!["then T1 is before itself: T1 → T2 → T1".to_string()],
+            },
+            transactions: Vec::new(),
+            cycle: vec![edge("T1", "T2", "rw"), edge("T2", "T1", "ww")],
+        }
+    }
+
+    fn judgement() -> JudgementReport {
+        let standing = |level: &str, order: &str, anomaly: Option<&str>| StandingReport {
+            level: level.to_string(),
+            order: order.to_string(),
+            verdict: if anomaly.is_some() { "violated" } else { "holds" }.to_string(),
+            anomaly: anomaly.map(str::to_string),
+        };
+        JudgementReport {
+            evidence: "recorded".to_string(),
+            promised: Some("read committed".to_string()),
+            verdict: VerdictReport::Holds,
+            strongest: vec!["strong monotonic atomic view".to_string()],
+            stronger: vec![
+                standing("serializable", "free", Some("P4")),
+                standing("serializable", "session", Some("P4")),
+                standing("monotonic atomic view", "real-time", None),
+                standing("monotonic atomic view", "free", None),
+            ],
+            anomalies: vec![violation()],
+            transactions: 1_001,
+            operations: 4_100,
+            check_ms: 31,
+        }
+    }
+
+    fn report() -> StormReport {
+        StormReport {
+            plan: StormPlan {
+                target: TargetVersion { target: "mariadb".to_string(), version: "10.11".to_string() },
+                level: "repeatable read".to_string(),
+                profile: "registers".to_string(),
+                sessions: 8,
+                keys: 10,
+                seed: 1,
+                transactions_max: Some(1_000),
+                seconds_max: Some(30.0),
+                rate: Some(500),
+                kill_every_seconds: Some(5.0),
+            },
+            ended: "budget".to_string(),
+            failure: None,
+            seconds: 2.5,
+            counts: StormCounts {
+                transactions: 1_000,
+                committed: 900,
+                rolled_back: vec![ClassCount { class: "deadlock".to_string(), count: 98 }],
+                unknown: 2,
+                statements: 3_900,
+            },
+            latency: Some(LatencyReport { p50_ms: 1.0, p95_ms: 2.5, p99_ms: 4.0, max_ms: 11.25 }),
+            contention: Some(ContentionReport { operations: 3_900, contended: 1_000 }),
+            kills: 3,
+            damage: Vec::new(),
+            judgement: Some(judgement()),
+            history: Some("storm.txh".to_string()),
+            troubles: vec!["a trouble".to_string()],
+        }
+    }
+
+    fn check(file: &str, report: StormReport) {
+        let whole = Report::new(Body::Storm(Box::new(report)));
+        golden::check(file, &print(&whole, &TextOptions::default()));
+        assert_eq!(json::parse(&json::print(&whole)).unwrap(), whole);
+        let narrow = print(&whole, &TextOptions { width: 40, color: false });
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+    }
+
+    #[test]
+    fn what_is_allowed_is_told_as_such() {
+        check("storm.txt", report());
+    }
+
+    #[test]
+    fn what_is_wrong_is_explained() {
+        let loss = "7 has version 3, and not the later version 5, which was acknowledged";
+        let damage = vec![DamageReport { kills: 3, losses: vec![loss.to_string(); 7] }];
+        let violated = VerdictReport::Violated { violation: Box::new(violation()) };
+        let judgement = Some(JudgementReport { verdict: violated, ..judgement() });
+        check("storm_damaged.txt", StormReport { ended: "damaged".to_string(), damage, judgement, ..report() });
+    }
+
+    #[test]
+    fn the_plan_says_what_will_be_done() {
+        let mut page = Page::new(100);
+        write_plan(&mut page, &report().plan);
+        let expected = "Storming mariadb 10.11\n  level     repeatable read\n  profile   registers, 10 keys\n  \
+                        sessions  8\n  seed      1\n  budget    1000 transactions or 30 s, at most 500 a second\n  \
+                        faults    kill -9 every 5 s\n";
+        assert_eq!(page.paint(false), expected);
+    }
+
+    #[test]
+    fn progress_is_one_line() {
+        let now = StormProgress { committed: 90, rolled_back: 10, kills: 2, seconds: 2.0 };
+        assert_eq!(progress(&now, None).text(), "2 s · 90 committed (45/s) · 10.0 % rolled back · 2 kills");
+        assert_eq!(progress(&now, Some(30)).text(), "2 s · 90 committed (45/s)");
+    }
+}

@@ -1,0 +1,155 @@
+//! What a session writes down: which versions its transactions wrote, and which they saw.
+//!
+//! A session logs while it works, so a log is small and dumb: items are numbers, versions are numbers. Names and
+//! [histories](txloom_core::history) are made of it when the storm is over.
+
+use txloom_core::history::build::{Builder, Head};
+use txloom_core::history::{History, Op, Scalar, Status};
+use txloom_core::value::Value;
+
+/// Something that has versions: a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Item {
+    /// The number of its table in the workload.
+    pub table: u32,
+    /// Its key.
+    pub key: i64,
+}
+
+/// What a read of an item showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// This version; 0 is the initial one.
+    Version(i64),
+    /// The row is not there.
+    NoRow,
+    /// Something that is no version.
+    Nonsense(String),
+}
+
+impl Seen {
+    /// A version if it is one, or else the value as it is.
+    pub fn of(version: Option<i64>, value: &Value) -> Seen {
+        version.map_or_else(|| Seen::Nonsense(value.to_string()), Seen::Version)
+    }
+}
+
+/// One thing that a transaction did to an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// Wrote this version.
+    Write(Item, i64),
+    /// Saw that.
+    Read(Item, Seen),
+    /// Appended this element to a list.
+    Append(Item, i64),
+    /// Saw this list; `None`: there was none.
+    List(Item, Option<Vec<i64>>),
+}
+
+impl Access {
+    /// What it is about.
+    pub fn item(&self) -> Item {
+        match self {
+            Access::Write(item, _) | Access::Read(item, _) | Access::Append(item, _) | Access::List(item, _) => *item,
+        }
+    }
+
+    /// The version that it wrote.
+    pub fn written(&self) -> Option<i64> {
+        match self {
+            Access::Write(_, version) | Access::Append(_, version) => Some(*version),
+            Access::Read(..) | Access::List(..) => None,
+        }
+    }
+}
+
+/// What one transaction did.
+#[derive(Debug, Default)]
+pub struct Log {
+    accesses: Vec<Access>,
+}
+
+impl Log {
+    /// A version was written, or would have been.
+    pub fn write(&mut self, item: Item, version: i64) {
+        self.accesses.push(Access::Write(item, version));
+    }
+
+    /// An item was read.
+    pub fn read(&mut self, item: Item, seen: Seen) {
+        self.accesses.push(Access::Read(item, seen));
+    }
+
+    /// An element was appended to a list, or would have been.
+    pub fn append(&mut self, item: Item, element: i64) {
+        self.accesses.push(Access::Append(item, element));
+    }
+
+    /// A list was read; `None`: it is not there, or no list.
+    pub fn list(&mut self, item: Item, elements: Option<Vec<i64>>) {
+        self.accesses.push(Access::List(item, elements));
+    }
+
+    /// What was logged.
+    pub(super) fn take(self) -> Vec<Access> {
+        self.accesses
+    }
+
+    /// What was read.
+    #[cfg(test)]
+    pub(super) fn seen(&self) -> Vec<(Item, Seen)> {
+        let read = |access: &Access| match access {
+            Access::Read(item, seen) => Some((*item, seen.clone())),
+            _ => None,
+        };
+        self.accesses.iter().filter_map(read).collect()
+    }
+}
+
+/// A transaction that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The number of its session.
+    pub session: u32,
+    /// How it ended.
+    pub status: Status,
+    /// When it began and ended, on a clock that all sessions share.
+    pub began: u64,
+    /// See `began`. Of a transaction of unknown fate, when it was given up.
+    pub ended: u64,
+    /// What it did.
+    pub accesses: Vec<Access>,
+}
+
+/// All transactions as a history, in the order in which they began.
+pub fn history(done: &mut [Done], name: &dyn Fn(Item) -> String) -> History {
+    done.sort_by_key(|transaction| transaction.began);
+    let mut builder = Builder::default();
+    for (at, transaction) in done.iter().enumerate() {
+        let Done { session, status, began, ended, .. } = *transaction;
+        // Nobody knows when a transaction of unknown fate took effect.
+        let ended = Some(ended).filter(|_| status != Status::Unknown);
+        builder.begin(Head { session, status, began: Some(began), ended, line: at as u32 + 1 });
+        transaction.accesses.iter().for_each(|access| push(&mut builder, access, name));
+    }
+    builder.finish()
+}
+
+fn push(builder: &mut Builder, access: &Access, name: &dyn Fn(Item) -> String) {
+    let key = builder.key(&name(access.item()));
+    let op = match access {
+        Access::Write(_, version) => Op::Write(key, Scalar(*version)),
+        Access::Append(_, element) => Op::Append(key, Scalar(*element)),
+        Access::Read(_, Seen::Version(0)) => Op::Read(key, None),
+        Access::Read(_, Seen::Version(version)) => Op::Read(key, Some(Scalar(*version))),
+        Access::Read(_, Seen::NoRow) => Op::Read(key, Some(builder.text("no row"))),
+        Access::Read(_, Seen::Nonsense(value)) => Op::Read(key, Some(builder.text(value))),
+        Access::List(_, elements) => {
+            let none = [builder.text("no list")];
+            let elements = elements.as_ref().map(|elements| elements.iter().copied().map(Scalar).collect::<Vec<_>>());
+            return builder.push_list(key, elements.as_deref().unwrap_or(&none));
+        }
+    };
+    builder.push(op);
+}

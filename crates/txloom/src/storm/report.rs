@@ -1,0 +1,147 @@
+//! A storm as a report: runtime types → disk types.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use txloom_core::history::History;
+use txloom_core::history::anomaly::Named;
+use txloom_core::history::check::Verdict;
+use txloom_core::history::survey::Standing;
+use txloom_core::level::formal::{Level, Order};
+use txloom_core::outcome::ErrorClass;
+
+use super::judge::Judgement;
+use super::latency::Latency;
+use super::{Ended, Plan, Progress, Summary, Tally, Workload};
+use crate::report::build::engine_version;
+use crate::report::history::{standing, violation};
+use crate::report::model::check::{VerdictReport, ViolationReport};
+use crate::report::model::hunt::TargetVersion;
+use crate::report::model::storm::{
+    ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport,
+};
+use crate::report::text::StormProgress;
+
+/// What a session is called in explanations.
+const SESSION: &str = "session";
+
+/// What will be done.
+pub fn plan_report(plan: &Plan) -> StormPlan {
+    StormPlan {
+        target: TargetVersion { target: plan.engine.target.clone(), version: engine_version(&plan.engine) },
+        level: plan.level.to_string(),
+        profile: plan.profile.clone(),
+        sessions: plan.scale.sessions,
+        keys: plan.scale.keys,
+        seed: plan.seed,
+        transactions_max: plan.budget.transactions,
+        seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
+        rate: plan.rate,
+        kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
+    }
+}
+
+/// How far it is.
+pub fn progress_report(progress: &Progress) -> StormProgress {
+    let Progress { committed, rolled_back, kills, elapsed } = *progress;
+    StormProgress { committed, rolled_back, kills, seconds: elapsed.as_secs_f64() }
+}
+
+/// What a storm came to; its workload names the items.
+pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workload: &dyn Workload) -> StormReport {
+    let (ended, failure) = ended(&summary.ended);
+    let damage = summary.damage.iter().map(|damage| DamageReport {
+        kills: damage.kills,
+        losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
+    });
+    let contention = summary
+        .contention
+        .map(|contention| ContentionReport { operations: contention.operations, contended: contention.contended });
+    StormReport {
+        plan: plan_report(&summary.plan),
+        ended: ended.to_string(),
+        failure,
+        seconds: summary.elapsed.as_secs_f64(),
+        counts: counts(&summary.tally),
+        latency: latency(&summary.tally.latency),
+        contention,
+        kills: summary.kills,
+        damage: damage.collect(),
+        judgement,
+        history: None,
+        troubles: summary.troubles.clone(),
+    }
+}
+
+fn ended(ended: &Ended) -> (&'static str, Option<String>) {
+    match ended {
+        Ended::Budget => ("budget", None),
+        Ended::ByWatcher => ("stopped", None),
+        Ended::Interrupted => ("interrupted", None),
+        Ended::Died(death) => ("died", Some(death.to_string())),
+        Ended::NotRecovered(error) => ("not-recovered", Some(error.to_string())),
+        Ended::Damaged => ("damaged", None),
+        Ended::Failed(error) => ("failed", Some(error.to_string())),
+    }
+}
+
+fn counts(tally: &Tally) -> StormCounts {
+    let name = |class: Option<ErrorClass>| class.map_or("choice", ErrorClass::name).to_string();
+    let class = |(class, count): (&Option<ErrorClass>, &u64)| ClassCount { class: name(*class), count: *count };
+    let mut rolled_back: Vec<ClassCount> = tally.rolled_back.iter().map(class).collect();
+    rolled_back.sort_by_key(|class| Reverse(class.count));
+    StormCounts {
+        transactions: tally.transactions(),
+        committed: tally.committed,
+        rolled_back,
+        unknown: tally.unknown,
+        statements: tally.statements,
+    }
+}
+
+fn latency(latency: &Latency) -> Option<LatencyReport> {
+    let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+    let percentile = |percent| latency.percentile(percent).map(ms);
+    Some(LatencyReport {
+        p50_ms: percentile(50.0)?,
+        p95_ms: percentile(95.0)?,
+        p99_ms: percentile(99.0)?,
+        max_ms: latency.max().map(ms)?,
+    })
+}
+
+/// What the checker says.
+pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> JudgementReport {
+    let Judgement { checker, promised, verdict, survey, time } = judgement;
+    let tell = |reason, count| violation(history, checker, reason, count, SESSION);
+    let violated = match verdict {
+        Verdict::Violated(reason) => Some(tell(reason, 1)),
+        Verdict::Holds(_) | Verdict::Undecided(_) => None,
+    };
+    let is_same = |named: &Named| violated.as_ref().is_some_and(|told| told.anomaly == named.to_string());
+    let anomalies: Vec<ViolationReport> = survey
+        .anomalies
+        .iter()
+        .filter(|found| !is_same(&found.named))
+        .map(|found| tell(&found.example, found.count))
+        .collect();
+    let is_stronger = |level: Level, order: Order| {
+        promised.is_none_or(|promised| level.implies(promised) && (level != promised || order != Order::Free))
+    };
+    let stronger = survey.standings.iter().filter(|(asked, _)| is_stronger(asked.level, asked.order));
+    JudgementReport {
+        evidence: "recorded".to_string(),
+        promised: promised.map(|level| level.to_string()),
+        verdict: match (verdict, violated) {
+            (_, Some(violation)) => VerdictReport::Violated { violation: Box::new(violation) },
+            (Verdict::Undecided(why), None) => VerdictReport::Undecided { why: why.clone() },
+            _ => VerdictReport::Holds,
+        },
+        strongest: survey.strongest().iter().map(ToString::to_string).collect(),
+        stronger: stronger.map(|(asked, known): &(_, Standing)| standing(*asked, known)).collect(),
+        anomalies,
+        transactions: history.len(),
+        operations: history.op_count(),
+        check_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+    }
+}

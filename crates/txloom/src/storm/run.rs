@@ -1,0 +1,377 @@
+//! The one who watches: opens connections, cancels what takes too long, kills the server, listens.
+//!
+//! ```text
+//!             ┌──────────────── connections ─────────────────┐
+//!            run  ── cancel, kill ──→ engine                 ↓
+//!             ↑                                            client
+//!             └──── Lost (wants another), Ended (all done) ──┘
+//! ```
+//!
+//! The engine belongs to this thread alone; clients have only their sessions. A client that lost its connection gets a
+//! new one here, after it was asked whether the server died. A client whose statement does not even end when it is cancelled
+//! is left behind: the storm ends without it, and says so, but it never hangs.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use txloom_core::case::{Event, SessionName};
+use txloom_core::engine::{Cancel, Engine, EngineError, EngineErrorKind, Session, SessionId, SessionSpec};
+use txloom_core::history::Status;
+
+use super::Storm;
+use super::client::{Client, Message, Share};
+use super::contention::Contention;
+use super::log::{self, Done};
+use super::recovery::losses;
+use super::shared::{Shared, Tally};
+use super::watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
+use super::workload::Transactions;
+use crate::interrupt;
+
+/// How often the clients are looked after.
+const TICK: Duration = Duration::from_millis(20);
+/// How often a watcher is told of progress.
+const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+/// How long a cancelled statement may take to end before its session is left behind.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+/// A client, seen from here.
+struct Handle {
+    canceller: Box<dyn Cancel>,
+    /// Where it waits for connections; `None`: there will be none.
+    connections: Option<Sender<Box<dyn Session>>>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Working,
+    Lost,
+    Ended,
+    /// Its statement does not end: nobody waits for it any more.
+    LeftBehind,
+}
+
+/// A storm that is under way.
+pub(super) struct Run<'a> {
+    storm: &'a Storm<'a>,
+    engine: &'a mut dyn Engine,
+    shared: Arc<Shared>,
+    tell: Sender<Message>,
+    told: Receiver<Message>,
+    handles: Vec<Handle>,
+    tally: Tally,
+    done: Vec<Done>,
+    ended: Option<Ended>,
+    damage: Vec<Damage>,
+    troubles: Vec<String>,
+    last_kill: Instant,
+    last_progress: Instant,
+}
+
+impl<'a> Run<'a> {
+    /// Opens all sessions; when all are there, they begin.
+    pub(super) fn start(storm: &'a Storm<'a>, engine: &'a mut dyn Engine) -> Result<Run<'a>, EngineError> {
+        let count = storm.scale.sessions;
+        let mut sessions = Vec::new();
+        for number in 0..count {
+            match open(storm, engine, number) {
+                Ok(session) => sessions.push(session),
+                Err(error) => return Err(too_few(error, number, count)),
+            }
+        }
+        let (tell, told) = channel();
+        // One place more, for audits.
+        let shared = Arc::new(Shared::new(storm.budget, storm.rate, count + 1));
+        let now = Instant::now();
+        let mut run = Run {
+            storm,
+            engine,
+            shared,
+            tell,
+            told,
+            handles: Vec::new(),
+            tally: Tally::default(),
+            done: Vec::new(),
+            ended: None,
+            damage: Vec::new(),
+            troubles: Vec::new(),
+            last_kill: now,
+            last_progress: now,
+        };
+        for (number, session) in sessions.into_iter().enumerate() {
+            let transactions = storm.workload.session(storm.seed, number);
+            if let Err(error) = run.spawn(number, session, transactions, Share::OfBudget) {
+                run.stop(Ended::ByWatcher);
+                run.until_all_ended(&mut ());
+                return Err(too_few(error, number, count));
+            }
+        }
+        Ok(run)
+    }
+
+    /// Sets a client to work on a thread of its own.
+    fn spawn(
+        &mut self,
+        number: usize,
+        session: Box<dyn Session>,
+        transactions: Box<dyn Transactions>,
+        share: Share,
+    ) -> Result<(), EngineError> {
+        let canceller = session.canceller();
+        let (give, connections) = channel();
+        let client = Client {
+            number,
+            session,
+            transactions,
+            dialect: self.engine.info().dialect,
+            shared: Arc::clone(&self.shared),
+            share,
+            is_recording: self.storm.is_recording,
+            tell: self.tell.clone(),
+            connections,
+            tally: Tally::default(),
+            done: Vec::new(),
+            kills_known: self.shared.kills(),
+        };
+        // Not a scoped thread: one that hangs must not make us hang.
+        let thread = std::thread::Builder::new().name(format!("session {number}"));
+        thread.spawn(move || client.run()).map_err(|error| {
+            let what = format!("cannot start a thread for a session: {error}");
+            EngineError::new(&self.engine.info().target, EngineErrorKind::Unreachable(what))
+        })?;
+        let handle = Handle { canceller, connections: Some(give), state: State::Working };
+        match self.handles.get_mut(number) {
+            Some(place) => *place = handle,
+            None => self.handles.push(handle),
+        }
+        Ok(())
+    }
+
+    /// Begins nothing any more. The first reason counts.
+    pub(super) fn stop(&mut self, why: Ended) {
+        self.ended.get_or_insert(why);
+        self.shared.end();
+        self.handles.iter_mut().for_each(|handle| handle.connections = None);
+    }
+
+    /// Listens until every client has ended, or is left behind.
+    pub(super) fn until_all_ended(&mut self, watcher: &mut dyn Watcher) {
+        while self.handles.iter().any(|handle| matches!(handle.state, State::Working | State::Lost)) {
+            match self.told.recv_timeout(TICK) {
+                Ok(message) => self.hear(message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            self.look(watcher);
+        }
+    }
+
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::Lost { number, done } => {
+                self.done.extend(done);
+                self.handles[number].state = State::Lost;
+                self.replace_lost(number);
+            }
+            Message::Ended { number, result, tally, done } => {
+                self.done.extend(done);
+                // An audit is no part of the storm.
+                if number < self.storm.scale.sessions {
+                    self.tally.merge(&tally);
+                }
+                self.handles[number].state = State::Ended;
+                if let Err(error) = result {
+                    self.stop(Ended::Failed(error));
+                }
+            }
+        }
+    }
+
+    /// Gives a client another connection; if the server died, that is the end.
+    fn replace_lost(&mut self, number: usize) {
+        if self.shared.is_over() {
+            return self.handles[number].connections = None;
+        }
+        if let Some(death) = self.engine.death() {
+            return self.stop(Ended::Died(death));
+        }
+        match open(self.storm, self.engine, number) {
+            Ok(session) => self.connect(number, session),
+            Err(error) => self.stop(Ended::Failed(error)),
+        }
+    }
+
+    fn connect(&mut self, number: usize, session: Box<dyn Session>) {
+        let handle = &mut self.handles[number];
+        handle.canceller = session.canceller();
+        handle.state = State::Working;
+        // A client that is lost listens.
+        let _ = handle.connections.as_ref().map(|connections| connections.send(session));
+    }
+
+    /// Whatever has to be looked after from time to time.
+    fn look(&mut self, watcher: &mut dyn Watcher) {
+        if interrupt::requested() {
+            self.stop(Ended::Interrupted);
+        }
+        if self.storm.budget.time.is_some_and(|time| self.shared.elapsed() >= time) {
+            self.stop(Ended::Budget);
+        }
+        self.cancel_slow();
+        let is_due = |every: Duration| self.last_kill.elapsed() >= every;
+        if !self.shared.is_over() && self.storm.kill_every.is_some_and(is_due) && self.is_working() {
+            self.kill();
+            self.last_kill = Instant::now();
+        }
+        if self.last_progress.elapsed() >= PROGRESS_EVERY {
+            self.last_progress = Instant::now();
+            if watcher.progress(&self.progress()).is_break() {
+                self.stop(Ended::ByWatcher);
+            }
+        }
+    }
+
+    fn is_working(&self) -> bool {
+        self.handles.iter().any(|handle| handle.state == State::Working)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            committed: self.shared.committed.load(Ordering::Relaxed),
+            rolled_back: self.shared.rolled_back.load(Ordering::Relaxed),
+            kills: self.shared.kills(),
+            elapsed: self.shared.elapsed(),
+        }
+    }
+
+    /// Cancels statements that take too long, and gives up those that do not end.
+    fn cancel_slow(&mut self) {
+        let limit = self.storm.statement_limit;
+        for number in 0..self.handles.len() {
+            let busy = self.shared.busy_for(number).unwrap_or_default();
+            if self.handles[number].state != State::Working || busy <= limit {
+                continue;
+            }
+            if busy > limit + CANCEL_GRACE {
+                self.handles[number].state = State::LeftBehind;
+                let what = format!("a statement did not end within {CANCEL_GRACE:?} after it was cancelled");
+                let error = EngineError::new(&self.engine.info().target, EngineErrorKind::Lost(what));
+                self.stop(Ended::Failed(error));
+            }
+            // One that cannot be cancelled now is tried again.
+            let _ = self.handles[number].canceller.cancel();
+        }
+    }
+
+    /// Kills the server, lets it recover, looks whether everything is there, and connects everybody again.
+    fn kill(&mut self) {
+        let recovered = self.engine.event(&Event::Kill);
+        self.shared.note_kill();
+        match recovered {
+            Err(_) if interrupt::requested() => return self.stop(Ended::Interrupted),
+            Err(error) => return self.stop(Ended::NotRecovered(error)),
+            Ok(()) => {}
+        }
+        self.await_lost();
+        if self.shared.is_over() {
+            return;
+        }
+        self.audit();
+        if !self.damage.is_empty() {
+            return self.stop(Ended::Damaged);
+        }
+        for number in 0..self.storm.scale.sessions {
+            if self.handles[number].state != State::Lost {
+                continue;
+            }
+            match open(self.storm, self.engine, number) {
+                Ok(session) => self.connect(number, session),
+                Err(error) => return self.stop(Ended::Failed(error)),
+            }
+        }
+    }
+
+    /// Listens until nobody works any more: everybody notices that the server was killed.
+    fn await_lost(&mut self) {
+        while self.is_working() {
+            match self.told.recv_timeout(TICK) {
+                Ok(Message::Lost { number, done }) => {
+                    self.done.extend(done);
+                    self.handles[number].state = State::Lost;
+                }
+                Ok(message) => self.hear(message),
+                Err(_) => self.cancel_slow(),
+            }
+        }
+    }
+
+    /// Reads everything while nobody is at work, and compares it with what was acknowledged.
+    fn audit(&mut self) {
+        if !self.storm.is_recording {
+            return;
+        }
+        let number = self.storm.scale.sessions;
+        let begun = open(self.storm, self.engine, number)
+            .and_then(|session| self.spawn(number, session, self.storm.workload.audit(), Share::One));
+        if let Err(error) = begun {
+            return self.troubles.push(format!("what is there at the end could not be read: {error}"));
+        }
+        let before = self.done.len();
+        while self.handles[number].state == State::Working {
+            match self.told.recv_timeout(TICK) {
+                Ok(message) => self.hear(message),
+                Err(_) => self.cancel_slow(),
+            }
+        }
+        let (before, audits) = self.done.split_at(before);
+        match audits {
+            [audit] if audit.status == Status::Committed => {
+                let losses = losses(before, &audit.accesses);
+                if !losses.is_empty() {
+                    self.damage.push(Damage { kills: self.shared.kills(), losses });
+                }
+            }
+            _ => self.troubles.push("what is there at the end could not be read: the transaction failed".to_string()),
+        }
+    }
+
+    /// Looks at what is left, and puts everything together.
+    pub(super) fn finish(mut self, plan: Plan) -> Summary {
+        let elapsed = self.shared.elapsed();
+        self.shared.end();
+        let is_complete = self.handles.iter().all(|handle| handle.state == State::Ended);
+        let has_server = !matches!(self.ended, Some(Ended::Died(_) | Ended::NotRecovered(_)));
+        if is_complete && has_server && !matches!(self.ended, Some(Ended::Damaged)) {
+            self.audit();
+        }
+        let workload = self.storm.workload;
+        let name = |item| workload.item_name(item);
+        let is_recorded = self.storm.is_recording && is_complete;
+        let history = is_recorded.then(|| log::history(&mut self.done, &name));
+        Summary {
+            plan,
+            elapsed,
+            contention: history.is_some().then(|| Contention::of(&self.done)),
+            history,
+            tally: self.tally,
+            kills: self.shared.kills(),
+            ended: self.ended.unwrap_or(Ended::Budget),
+            damage: self.damage,
+            troubles: self.troubles,
+        }
+    }
+}
+
+fn open(storm: &Storm<'_>, engine: &mut dyn Engine, number: usize) -> Result<Box<dyn Session>, EngineError> {
+    let name = SessionName::new(&format!("s{number}")).expect("a letter and digits are a session name");
+    engine.open(&SessionSpec { id: SessionId(number), name, node: None, level: storm.level.clone() })
+}
+
+/// Not all sessions could be opened.
+fn too_few(error: EngineError, opened: usize, wanted: usize) -> EngineError {
+    let hint = "ask for fewer sessions, or let the server have more connections (max_connections)";
+    let what = format!("only {opened} of {wanted} sessions could be opened: {}; {hint}", error.kind);
+    EngineError::new(&error.target, EngineErrorKind::Unreachable(what))
+}

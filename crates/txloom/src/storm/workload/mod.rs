@@ -1,0 +1,226 @@
+//! Workloads: what the sessions of a storm ask for.
+//!
+//! A workload is made for one engine and gives every session a stream of transactions. The stream is asked for one
+//! statement at a time and told every answer, so that a transaction may branch on what it read, and a workload that keeps
+//! a picture of the database learns what became of it:
+//!
+//! ```text
+//!   client                         Transactions
+//!   ──────                         ────────────
+//!   begin() ─────────────────────→ chooses a transaction
+//!   next() ──────────────────────→ Execute("SELECT v FROM registers WHERE k = 7")
+//!   answered(rows, log) ─────────→ log: read 7 → version 12
+//!   next() ──────────────────────→ Execute("UPDATE registers SET v = 25 WHERE k = 7")
+//!   answered(1 changed, log) ────→ log: write 7, version 25
+//!   next() ──────────────────────→ Commit
+//!   ended(Committed) ────────────→ the picture is brought up to date
+//! ```
+//!
+//! What is asked for follows from the seed and from the answers alone; which transactions meet is up to the server.
+//!
+//! **Versions.** Only the workload knows which rows an answer is about and where their versions stand, so it is the
+//! workload that writes the [`Log`]. Every write carries a version that nobody else writes to the same item; the initial
+//! version is 0. A statement that failed still logs what it *would have* written: should somebody see that version, it is
+//! known whose it is.
+//!
+//! A new workload is one file here and one line in [`PROFILES`].
+
+mod registers;
+mod list_append;
+
+use txloom_core::dialect::Dialect;
+use txloom_core::engine::EngineInfo;
+use txloom_core::history::Status;
+use txloom_core::outcome::Outcome;
+use txloom_core::value::Value;
+
+pub use list_append::ListAppend;
+pub use registers::Registers;
+
+use super::log::{Item, Log};
+
+/// How large a workload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// How many sessions there are: it keeps their versions apart.
+    pub sessions: usize,
+    /// How many items there are.
+    pub keys: usize,
+    /// How many operations a transaction has.
+    pub ops: usize,
+}
+
+impl Default for Scale {
+    fn default() -> Scale {
+        Scale { sessions: 8, keys: 100, ops: 4 }
+    }
+}
+
+/// What the sessions of a storm ask for.
+pub trait Workload: Sync {
+    /// The name of its profile.
+    fn name(&self) -> &'static str;
+
+    /// The statements that make its tables and fill them.
+    fn setup(&self) -> Vec<String>;
+
+    /// The transactions of one session: the same ones for the same seed, as far as the answers are the same.
+    fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions>;
+
+    /// One transaction that reads everything. It is run when nobody else is at work: at the end, and after a recovery.
+    fn audit(&self) -> Box<dyn Transactions>;
+
+    /// How people call an item.
+    fn item_name(&self, item: Item) -> String;
+}
+
+/// The transactions of one session, one after the other. Lives on the session's thread.
+///
+/// The calls come in this order: `begin`, then `next` and `answered` in turns, then `ended`. After an answer with an error,
+/// `ended` comes at once.
+pub trait Transactions: Send {
+    /// Chooses the next transaction.
+    fn begin(&mut self);
+
+    /// What comes next in it.
+    fn next(&mut self) -> Next;
+
+    /// What the server said to the last statement. What it tells of versions goes into the log.
+    fn answered(&mut self, answer: &Answer<'_>, log: &mut Log);
+
+    /// How the transaction ended.
+    fn ended(&mut self, _status: Status) {}
+}
+
+/// What comes next in a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// A statement.
+    Execute(String),
+    /// It is complete.
+    Commit,
+    /// It changed its mind.
+    RollBack,
+}
+
+/// What the server said to a statement.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// How its bytes are read.
+    pub dialect: &'a dyn Dialect,
+    /// What it said.
+    pub outcome: &'a Outcome,
+}
+
+impl Answer<'_> {
+    /// Whether the statement failed.
+    pub fn is_error(&self) -> bool {
+        self.outcome.error.is_some()
+    }
+
+    /// Whether a statement that should change something succeeded and changed nothing: what it looked for is not there.
+    pub fn changed_nothing(&self) -> bool {
+        !self.is_error() && self.outcome.affected() == Some(0)
+    }
+
+    /// The rows; none for a statement that failed or returns none.
+    pub fn rows(&self) -> Vec<Vec<Value>> {
+        match self.outcome.rows().filter(|_| !self.is_error()) {
+            Some(rows) => self.dialect.values(rows),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// A workload that can be asked for by name.
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub what: &'static str,
+    /// Makes it for an engine; `Err` says what the engine lacks.
+    pub make: fn(Scale, &EngineInfo) -> Result<Box<dyn Workload>, String>,
+}
+
+/// Every workload.
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: registers::NAME,
+        what: "rows that are read and assigned; every value is written once",
+        make: |scale, _| Ok(Box::new(Registers::new(scale))),
+    },
+    Profile {
+        name: list_append::NAME,
+        what: "lists that grow at their end; a read of a list tells the order of all writes before it",
+        make: |scale, engine| ListAppend::new(scale, engine).map(|workload| Box::new(workload) as Box<dyn Workload>),
+    },
+];
+
+/// Hands out versions: no two sessions have one in common, and none is 0.
+#[derive(Debug, Clone, Copy)]
+struct Versions {
+    next: i64,
+    step: i64,
+}
+
+impl Versions {
+    fn of(session: usize, sessions: usize) -> Versions {
+        Versions { next: session as i64 + 1, step: sessions.max(1) as i64 }
+    }
+
+    fn take(&mut self) -> i64 {
+        let version = self.next;
+        self.next += self.step;
+        version
+    }
+}
+
+/// How many rows one INSERT of a setup has.
+const ROWS_PER_INSERT: usize = 500;
+
+/// The statements that fill a table with keys from 0, each with the same initial value.
+fn fill(table: &str, keys: usize, initial: &str) -> Vec<String> {
+    let rows: Vec<String> = (0..keys).map(|key| format!("({key}, {initial})")).collect();
+    let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
+    rows.chunks(ROWS_PER_INSERT).map(insert).collect()
+}
+
+/// A whole number of an answer.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_str().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A row of key and value; the value is left as it is.
+fn keyed(row: &[Value]) -> Option<(i64, &Value)> {
+    match row {
+        [key, value] => Some((whole(key)?, value)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_nobody_elses() {
+        let mut all: Vec<i64> = (0..3)
+            .flat_map(|session| {
+                let mut versions = Versions::of(session, 3);
+                (0..5).map(move |_| versions.take()).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        assert_eq!(all, (1..=15).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn large_tables_are_filled_in_pieces() {
+        let setup = fill("t", 1_001, "0");
+        assert_eq!(setup.len(), 3);
+        assert_eq!(setup[2], "INSERT INTO t VALUES (1000, 0)");
+    }
+}
