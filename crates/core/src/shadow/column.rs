@@ -158,6 +158,15 @@ impl VirtualColumn {
         &self.form
     }
 
+    /// How many characters its longest text has; 0 if its values are no texts.
+    pub fn width(&self) -> usize {
+        match &self.form {
+            Form::Text { prefix, length } => (prefix.chars().count() + self.letters).max(*length),
+            Form::Words(words) => words.iter().map(|word| word.chars().count()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// What kind of values it has.
     pub fn kind(&self) -> Kind {
         match &self.form {
