@@ -17,6 +17,7 @@
 //! * `client`: one session at work; `shared`: the numbers that all of them share
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
+//! * [`invariant`]: what must be true of the tables then
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
@@ -45,12 +46,15 @@ pub mod log;
 pub mod contention;
 pub mod latency;
 pub mod recovery;
+pub mod invariant;
 mod shared;
 mod client;
 mod watch;
 mod run;
 pub mod judge;
 pub mod report;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests;

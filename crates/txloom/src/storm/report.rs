@@ -10,7 +10,8 @@ use txloom_core::history::survey::Standing;
 use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
 
-use super::judge::Judgement;
+use super::invariant::Breach;
+use super::judge::{Judgement, promise};
 use super::latency::Latency;
 use super::{Ended, Plan, Progress, Summary, Tally, Workload};
 use crate::report::build::engine_version;
@@ -18,7 +19,8 @@ use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport,
+    BreachReport, ClassCount, ContentionReport, DamageReport, InvariantsReport, JudgementReport, LatencyReport,
+    StormCounts, StormPlan, StormReport,
 };
 use crate::report::text::StormProgress;
 
@@ -67,9 +69,37 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         contention,
         kills: summary.kills,
         damage: damage.collect(),
+        invariants: invariants(summary),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
+    }
+}
+
+fn invariants(summary: &Summary) -> Option<InvariantsReport> {
+    let broken: Vec<BreachReport> = summary.breaches.iter().map(breach).collect();
+    let was_asked = summary.invariants > 0 || !broken.is_empty();
+    let promised = || promise(&summary.plan.engine, &summary.plan.level).map(|level| level.to_string());
+    was_asked.then(|| InvariantsReport {
+        evidence: "recorded".to_string(),
+        promised: promised(),
+        asked: summary.invariants,
+        broken,
+    })
+}
+
+fn breach(breach: &Breach) -> BreachReport {
+    let Breach { invariant, kills, found, .. } = breach;
+    BreachReport {
+        name: invariant.name.to_string(),
+        says: invariant.says.clone(),
+        from: invariant.from.to_string(),
+        is_allowed: breach.is_allowed(),
+        kills: *kills,
+        query: invariant.query.clone(),
+        columns: found.columns.clone(),
+        rows: found.rows.clone(),
+        row_count: found.row_count,
     }
 }
 

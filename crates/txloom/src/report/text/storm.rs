@@ -4,6 +4,7 @@ use super::super::model::check::{VerdictReport, ViolationReport};
 use super::super::model::storm::{JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport};
 use super::check::{title, write_violation};
 use super::hunt::{count, duration, percent};
+use super::invariants::write_invariants;
 use super::line::{Line, Role};
 use super::page::Page;
 
@@ -93,7 +94,8 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
         told.push(("contention", format!("{share} of {of} touched a key that a concurrent transaction wrote")));
     }
     if report.kills > 0 {
-        let whole = if report.damage.is_empty() { "; each time everything was there" } else { "" };
+        let is_whole = report.damage.is_empty() && !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+        let whole = if is_whole { "; each time everything was there" } else { "" };
         told.push(("kills", format!("{}{whole}", report.kills)));
     }
     if let Some(file) = &report.history {
@@ -116,7 +118,7 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     }
     for damage in &report.damage {
         page.gap();
-        let when = if damage.kills == 0 { "at the end".to_string() } else { format!("after kill {}", damage.kills) };
+        let when = when(damage.kills);
         let items = count(damage.losses.len() as u64, "item");
         let line =
             Line::new(Role::Bad, "✗ ").with(Role::Plain, format!("{when}, {items} not as they must be (recorded):"));
@@ -128,11 +130,20 @@ fn write_findings(page: &mut Page, report: &StormReport) {
             page.line(Line::new(Role::Faint, format!("  … {more} more")));
         }
     }
+    if let Some(invariants) = &report.invariants {
+        page.gap();
+        write_invariants(page, &report.plan.level, invariants);
+    }
     page.gap();
     match &report.judgement {
         Some(judgement) => write_judgement(page, &report.plan.level, judgement),
         None => page.line(Line::new(Role::Wait, "? nothing was checked")),
     }
+}
+
+/// When nobody was at work.
+pub(super) fn when(kills: u64) -> String {
+    if kills == 0 { "at the end".to_string() } else { format!("after kill {kills}") }
 }
 
 fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
@@ -313,6 +324,7 @@ mod tests {
             contention: Some(ContentionReport { operations: 3_900, contended: 1_000 }),
             kills: 3,
             damage: Vec::new(),
+            invariants: None,
             judgement: Some(judgement()),
             history: Some("storm.txh".to_string()),
             troubles: vec!["a trouble".to_string()],

@@ -27,6 +27,8 @@
 
 mod registers;
 mod list_append;
+mod dialogue;
+mod smallbank;
 
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::EngineInfo;
@@ -36,7 +38,9 @@ use txloom_core::value::Value;
 
 pub use list_append::ListAppend;
 pub use registers::Registers;
+pub use smallbank::SmallBank;
 
+use super::invariant::Invariant;
 use super::log::{Item, Log};
 
 /// How large a workload is.
@@ -72,6 +76,11 @@ pub trait Workload: Sync {
 
     /// How people call an item.
     fn item_name(&self, item: Item) -> String;
+
+    /// What must be true of its tables. It is asked when nobody is at work, as the audit is.
+    fn invariants(&self) -> Vec<Invariant> {
+        Vec::new()
+    }
 }
 
 /// The transactions of one session, one after the other. Lives on the session's thread.
@@ -154,6 +163,11 @@ pub const PROFILES: &[Profile] = &[
         what: "lists that grow at their end; a read of a list tells the order of all writes before it",
         make: |scale, engine| ListAppend::new(scale, engine).map(|workload| Box::new(workload) as Box<dyn Workload>),
     },
+    Profile {
+        name: smallbank::NAME,
+        what: "SmallBank: money moves between savings and checking accounts, and none may be lost",
+        make: |scale, _| Ok(Box::new(SmallBank::new(scale))),
+    },
 ];
 
 /// Hands out versions: no two sessions have one in common, and none is 0.
@@ -180,7 +194,12 @@ const ROWS_PER_INSERT: usize = 500;
 
 /// The statements that fill a table with keys from 0, each with the same initial value.
 fn fill(table: &str, keys: usize, initial: &str) -> Vec<String> {
-    let rows: Vec<String> = (0..keys).map(|key| format!("({key}, {initial})")).collect();
+    insert(table, (0..keys).map(|key| format!("({key}, {initial})")))
+}
+
+/// The statements that insert rows, many at a time; each is written as SQL writes it.
+fn insert(table: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
+    let rows: Vec<String> = rows.collect();
     let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
     rows.chunks(ROWS_PER_INSERT).map(insert).collect()
 }
