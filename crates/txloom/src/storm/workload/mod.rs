@@ -29,6 +29,7 @@ mod registers;
 mod list_append;
 mod dialogue;
 mod smallbank;
+mod tpcc;
 
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::EngineInfo;
@@ -39,6 +40,7 @@ use txloom_core::value::Value;
 pub use list_append::ListAppend;
 pub use registers::Registers;
 pub use smallbank::SmallBank;
+pub use tpcc::Tpcc;
 
 use super::invariant::Invariant;
 use super::log::{Item, Log};
@@ -167,6 +169,11 @@ pub const PROFILES: &[Profile] = &[
         name: smallbank::NAME,
         what: "SmallBank: money moves between savings and checking accounts, and none may be lost",
         make: |scale, _| Ok(Box::new(SmallBank::new(scale))),
+    },
+    Profile {
+        name: tpcc::NAME,
+        what: "TPC-C: orders, payments and deliveries on nine tables, with its consistency conditions",
+        make: |scale, _| Ok(Box::new(Tpcc::new(scale))),
     },
 ];
 
