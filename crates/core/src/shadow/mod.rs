@@ -58,6 +58,8 @@ pub mod predicate;
 pub mod template;
 pub mod fill;
 pub mod sql;
+pub mod ycsb;
+pub mod random;
 pub mod gamma;
 pub mod measure;
 

@@ -18,6 +18,7 @@
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
+//! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
 //!
@@ -44,6 +45,7 @@ pub mod workload;
 pub mod log;
 pub mod contention;
 pub mod latency;
+pub mod validity;
 pub mod recovery;
 mod shared;
 mod client;
@@ -63,7 +65,7 @@ use txloom_core::level::LevelName;
 
 pub use shared::Tally;
 pub use watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
-pub use workload::{PROFILES, Scale, Workload};
+pub use workload::{PROFILES, Scale, Shape, Workload};
 
 use run::Run;
 

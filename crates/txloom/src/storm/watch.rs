@@ -10,6 +10,7 @@ use txloom_core::level::LevelName;
 use super::contention::Contention;
 use super::recovery::Loss;
 use super::shared::Tally;
+use super::validity::Figures;
 use super::{Budget, Scale};
 
 /// Somebody who is told what happens, on the thread that called [`Storm::run`](super::Storm::run). Who answers *break* ends
@@ -107,6 +108,8 @@ pub struct Summary {
     pub history: Option<History>,
     /// How much transactions met.
     pub contention: Option<Contention>,
+    /// How valid it was, if the workload keeps a picture of the database.
+    pub figures: Option<Figures>,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
     /// What else went wrong, in words.
