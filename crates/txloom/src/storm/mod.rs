@@ -15,6 +15,7 @@
 //! * [`workload`]: what sessions ask for, and what their answers mean
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
+//! * `generate`: statements that are made and not sent
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
@@ -51,6 +52,7 @@ mod shared;
 mod client;
 mod watch;
 mod run;
+mod generate;
 pub mod judge;
 pub mod report;
 #[cfg(test)]
@@ -167,6 +169,7 @@ impl<'a> Storm<'a> {
             scale: self.scale,
             seed: self.seed,
             budget: self.budget,
+            generate_only: false,
             rate: self.rate,
             kill_every: self.kill_every,
         })

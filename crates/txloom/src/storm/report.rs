@@ -39,6 +39,7 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         seed: plan.seed,
         transactions_max: plan.budget.transactions,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
+        generate_only: plan.generate_only,
         rate: plan.rate,
         kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
     }

@@ -44,6 +44,8 @@ pub struct Plan {
     pub seed: u64,
     /// When it ends.
     pub budget: Budget,
+    /// Whether statements are made and not sent.
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     pub rate: Option<u32>,
     /// How often the server is killed.

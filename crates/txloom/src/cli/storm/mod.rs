@@ -74,6 +74,9 @@ pub struct StormArgs {
     /// Whether rows are read by conditions, too
     #[arg(long, value_name = "WHETHER", default_value = "on")]
     pub predicate: Check,
+    /// Make the statements of all transactions and send none: how fast is that?
+    #[arg(long, conflicts_with_all = ["kill", "rate", "save_history"])]
+    pub generate_only: bool,
     /// Begin at most so many transactions a second, all sessions together
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
@@ -154,7 +157,10 @@ pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         ..Storm::new(&*workload, settings.shape.scale)
     };
     let mut show = Show::new(&settings, streams);
-    let summary = storm.run(engine.as_mut(), &mut show)?;
+    let summary = match settings.generate_only {
+        true => storm.generate(engine.as_ref(), &mut show)?,
+        false => storm.run(engine.as_mut(), &mut show)?,
+    };
     show.finish()?;
     drop(engine);
     tell(&summary, &*workload, &settings, streams)

@@ -39,6 +39,8 @@ pub(super) struct StormSettings {
     pub(super) rate: Option<u32>,
     /// How often the server is killed.
     pub(super) kill_every: Option<Duration>,
+    /// Whether statements are made and not sent.
+    pub(super) generate_only: bool,
     /// Whether what was recorded is checked.
     pub(super) check: bool,
     /// How long the check may take.
@@ -71,7 +73,8 @@ impl StormSettings {
             level: args.level.as_deref().map(settings::level).transpose()?,
             budget: Budget { transactions, time, only_commits: false },
             rate: args.rate,
-            check: args.check == Check::On,
+            generate_only: args.generate_only,
+            check: args.check == Check::On && !args.generate_only,
             check_limit: settings::parse_duration(&args.limit)?,
             save_history: args.save_history.clone(),
             statement_limit: settings::parse_duration(&args.statement_limit)?,

@@ -65,6 +65,9 @@ pub struct StormPlan {
     /// After how many seconds it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_max: Option<f64>,
+    /// Whether statements were made and not sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,

@@ -80,8 +80,13 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
     };
     let StormCounts { transactions, committed, unknown, .. } = report.counts;
     page.heading(format!("{} in {}{ended}", count(transactions, "transaction"), duration(report.seconds)));
-    let mut told = vec![("committed", format!("{committed} ({})", rate(committed, report.seconds)))];
-    told.push(("rolled back", rolled_back(&report.counts)));
+    let generated = report.plan.generate_only;
+    let done = if generated { "generated" } else { "committed" };
+    let mut told = vec![(done, format!("{committed} ({})", rate(committed, report.seconds)))];
+    match generated {
+        true => told.push(("statements", report.counts.statements.to_string())),
+        false => told.push(("rolled back", rolled_back(&report.counts))),
+    }
     if unknown > 0 {
         told.push(("unknown", format!("{unknown} (the COMMIT was sent, and never answered)")));
     }
@@ -129,6 +134,7 @@ fn write_validity(page: &mut Page, validity: &ValidityReport) {
         alphas.rows.push([of.kind.clone()].into_iter().chain(counts).chain(shares).map(Line::plain).collect());
     }
     match alphas.total_width() + 2 <= page.width() {
+        _ if alphas.rows.is_empty() => {}
         true => alphas.write(page, 2),
         false => write_alphas(page, validity),
     }
@@ -181,6 +187,9 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     page.gap();
     match &report.judgement {
         Some(judgement) => write_judgement(page, &report.plan.level, judgement),
+        None if report.plan.generate_only => {
+            page.line(Line::new(Role::Wait, "? nothing was sent, nothing was checked"))
+        }
         None => page.line(Line::new(Role::Wait, "? nothing was checked")),
     }
 }
@@ -348,6 +357,7 @@ mod tests {
                 seed: 1,
                 transactions_max: Some(1_000),
                 seconds_max: Some(30.0),
+                generate_only: false,
                 rate: Some(500),
                 kill_every_seconds: Some(5.0),
             },
