@@ -47,6 +47,7 @@ mod traces;
 mod reduce;
 mod hunt;
 mod storm;
+mod storm_valid;
 mod formats;
 mod bad_input;
 mod spellings;
