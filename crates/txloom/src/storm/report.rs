@@ -11,6 +11,7 @@ use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
 use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
+use super::contention::Contention;
 use super::judge::Judgement;
 use super::latency::Latency;
 use super::validity::Figures;
@@ -58,9 +59,11 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         kills: damage.kills,
         losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
     });
-    let contention = summary
-        .contention
-        .map(|contention| ContentionReport { operations: contention.operations, contended: contention.contended });
+    let contention = summary.contention.map(|Contention { operations, contended, dependencies }| ContentionReport {
+        operations,
+        contended,
+        dependencies,
+    });
     StormReport {
         plan: plan_report(&summary.plan),
         ended: ended.to_string(),

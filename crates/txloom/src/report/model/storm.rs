@@ -120,6 +120,9 @@ pub struct ContentionReport {
     pub operations: u64,
     /// Those on an item that a concurrent transaction wrote.
     pub contended: u64,
+    /// Pairs of transactions of which one read what the other wrote.
+    #[serde(default)]
+    pub dependencies: u64,
 }
 
 /// How valid a storm was.

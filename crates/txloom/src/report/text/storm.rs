@@ -97,6 +97,8 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
         let share = percent(met.contended, met.operations);
         let of = count(met.operations, "operation");
         told.push(("contention", format!("{share} of {of} touched a key that a concurrent transaction wrote")));
+        let pairs = count(met.dependencies, "pair");
+        told.push(("dependencies", format!("{pairs} of transactions of which one read what the other wrote")));
     }
     if report.kills > 0 {
         let whole = if report.damage.is_empty() { "; each time everything was there" } else { "" };
@@ -375,7 +377,7 @@ mod tests {
                 statements: 3_900,
             },
             latency: Some(LatencyReport { p50_ms: 1.0, p95_ms: 2.5, p99_ms: 4.0, max_ms: 11.25 }),
-            contention: Some(ContentionReport { operations: 3_900, contended: 1_000 }),
+            contention: Some(ContentionReport { operations: 3_900, contended: 1_000, dependencies: 800 }),
             validity: None,
             kills: 3,
             damage: Vec::new(),
