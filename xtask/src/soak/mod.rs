@@ -12,7 +12,8 @@
 //! * [`planted`]: a hunt finds every planted bug, for ten seeds
 //! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
 //!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
-//! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`
+//! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`;
+//!   `TXLOOM_SOAK_HEALTHY` names some of the healthy ones, so that two processes share them
 //! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
