@@ -59,6 +59,8 @@ pub mod template;
 pub mod fill;
 pub mod sql;
 pub mod population;
+pub mod ycsb;
+pub mod random;
 pub mod gamma;
 pub mod measure;
 

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::log::{Done, Item};
+use super::log::{Access, Done, Item};
 
 /// How many operations met a concurrent write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,10 +36,14 @@ impl Contention {
         let writers = writers(done);
         let mut contention = Contention::default();
         for transaction in done {
-            for access in &transaction.accesses {
+            let mut start = 0;
+            for end in &transaction.operations {
+                let accesses = &transaction.accesses[start..*end as usize];
+                start = *end as usize;
                 contention.operations += 1;
-                let of_item = writers.get(&access.item()).map_or(&[][..], Vec::as_slice);
-                contention.contended += u64::from(meets(transaction, of_item));
+                let met =
+                    |access: &Access| writers.get(&access.item()).is_some_and(|of_item| meets(transaction, of_item));
+                contention.contended += u64::from(accesses.iter().any(met));
             }
         }
         contention
@@ -70,7 +74,7 @@ fn meets(transaction: &Done, writers: &[Writer]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::{Access, Seen};
+    use super::super::log::Seen;
     use super::*;
     use txloom_core::history::Status;
 
@@ -86,6 +90,7 @@ mod tests {
                 began: *began,
                 ended: *ended,
                 accesses: vec![access(*writes)],
+                operations: vec![1],
             })
             .collect();
         let expected = Contention { operations: done.len() as u64, contended };

@@ -16,9 +16,11 @@
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
 //! * `populate`: the rows that tables begin with
+//! * `generate`: statements that are made and not sent
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
+//! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
 //!
@@ -45,12 +47,14 @@ pub mod workload;
 pub mod log;
 pub mod contention;
 pub mod latency;
+pub mod validity;
 pub mod recovery;
 mod shared;
 mod client;
 mod watch;
 mod populate;
 mod run;
+mod generate;
 pub mod judge;
 pub mod report;
 #[cfg(test)]
@@ -65,7 +69,7 @@ use txloom_core::level::LevelName;
 
 pub use shared::Tally;
 pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};
-pub use workload::{PROFILES, Scale, Workload};
+pub use workload::{PROFILES, Scale, Shape, Workload};
 
 use run::Run;
 
@@ -167,6 +171,7 @@ impl<'a> Storm<'a> {
             scale: self.scale,
             seed: self.seed,
             budget: self.budget,
+            generate_only: false,
             rate: self.rate,
             kill_every: self.kill_every,
         })

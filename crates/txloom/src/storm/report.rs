@@ -9,16 +9,19 @@ use txloom_core::history::check::Verdict;
 use txloom_core::history::survey::Standing;
 use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
+use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
 use super::judge::Judgement;
 use super::latency::Latency;
+use super::validity::Figures;
 use super::{Ended, Plan, Progress, Summary, Tally, Workload};
 use crate::report::build::engine_version;
 use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport,
+    AccessesReport, AttributeReport, ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport,
+    OperationsReport, PredicatesReport, StormCounts, StormPlan, StormReport, ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -36,6 +39,7 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         seed: plan.seed,
         transactions_max: plan.budget.transactions,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
+        generate_only: plan.generate_only,
         rate: plan.rate,
         kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
     }
@@ -65,11 +69,53 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         counts: counts(&summary.tally),
         latency: latency(&summary.tally.latency),
         contention,
+        validity: summary.figures.as_ref().map(validity_report),
         kills: summary.kills,
         damage: damage.collect(),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
+    }
+}
+
+/// How valid it was.
+pub fn validity_report(figures: &Figures) -> ValidityReport {
+    let kinds = OperationKind::ALL.into_iter().map(|kind| (kind, figures.alphas.of(kind)));
+    let used = kinds.filter(|(_, counts)| **counts != Accessibility::default());
+    let operations = used.map(|(kind, counts)| OperationsReport {
+        kind: kind.name().to_string(),
+        valid: counts.valid,
+        invalid: counts.invalid,
+        refused: counts.refused,
+        skipped: counts.skipped,
+        alpha: counts.alpha(),
+        alpha_of_all: counts.alpha_of_all(),
+    });
+    let accesses = figures.goodness.iter().map(|(table, kind, goodness)| AccessesReport {
+        table: table.clone(),
+        kind: kind.name().to_string(),
+        accesses: goodness.accesses,
+        degrees: goodness.degrees,
+        beta: goodness.beta(),
+        log10_of_one_minus_beta: goodness.miss_log10(),
+    });
+    let attributes = figures.stability.iter().map(|stability| AttributeReport {
+        table: stability.table.clone(),
+        attribute: stability.attribute.clone(),
+        delta: stability.deviation,
+        bound: stability.bound,
+    });
+    let predicates = &figures.predicates;
+    ValidityReport {
+        operations: operations.collect(),
+        accesses: accesses.collect(),
+        attributes: attributes.collect(),
+        predicates: (predicates.count > 0).then(|| PredicatesReport {
+            count: predicates.count,
+            conjunctive: predicates.conjunctive,
+            median_share: predicates.median_share(),
+            attempts_each: predicates.attempts as f64 / predicates.count as f64,
+        }),
     }
 }
 

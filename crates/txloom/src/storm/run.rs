@@ -328,6 +328,7 @@ impl<'a> Run<'a> {
         let (before, audits) = self.done.split_at(before);
         match audits {
             [audit] if audit.status == Status::Committed => {
+                self.storm.workload.at_rest(&audit.accesses);
                 let losses = losses(before, &audit.accesses);
                 if !losses.is_empty() {
                     self.damage.push(Damage { kills: self.shared.kills(), losses });
@@ -354,6 +355,7 @@ impl<'a> Run<'a> {
             plan,
             elapsed,
             contention: history.is_some().then(|| Contention::of(&self.done)),
+            figures: workload.figures(),
             history,
             tally: self.tally,
             kills: self.shared.kills(),

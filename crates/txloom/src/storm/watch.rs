@@ -10,6 +10,7 @@ use txloom_core::level::LevelName;
 use super::contention::Contention;
 use super::recovery::Loss;
 use super::shared::Tally;
+use super::validity::Figures;
 use super::{Budget, Scale};
 
 /// Somebody who is told what happens, on the thread that called [`Storm::run`](super::Storm::run). Who answers *break* ends
@@ -49,6 +50,8 @@ pub struct Plan {
     pub seed: u64,
     /// When it ends.
     pub budget: Budget,
+    /// Whether statements are made and not sent.
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     pub rate: Option<u32>,
     /// How often the server is killed.
@@ -126,6 +129,8 @@ pub struct Summary {
     pub history: Option<History>,
     /// How much transactions met.
     pub contention: Option<Contention>,
+    /// How valid it was, if the workload keeps a picture of the database.
+    pub figures: Option<Figures>,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
     /// What else went wrong, in words.

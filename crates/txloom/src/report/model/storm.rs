@@ -25,6 +25,9 @@ pub struct StormReport {
     /// How much transactions met; `None` if nothing was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<ContentionReport>,
+    /// How valid it was; `None` if the workload keeps no picture of the database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<ValidityReport>,
     /// How often the server was killed.
     pub kills: u64,
     /// What was lost, or is half there, when nobody was at work.
@@ -62,6 +65,9 @@ pub struct StormPlan {
     /// After how many seconds it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_max: Option<f64>,
+    /// Whether statements were made and not sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
@@ -114,6 +120,84 @@ pub struct ContentionReport {
     pub operations: u64,
     /// Those on an item that a concurrent transaction wrote.
     pub contended: u64,
+}
+
+/// How valid a storm was.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ValidityReport {
+    /// α, by kind of operation.
+    pub operations: Vec<OperationsReport>,
+    /// β, by table and kind of operation.
+    pub accesses: Vec<AccessesReport>,
+    /// Δ, by attribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<AttributeReport>,
+    /// What predicate-reads were like; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicates: Option<PredicatesReport>,
+}
+
+/// What became of the operations of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationsReport {
+    /// `item-read`, `predicate-read`, `insert`, `update`, `delete`.
+    pub kind: String,
+    /// They touched a row.
+    pub valid: u64,
+    /// They did not, though nothing prevented it.
+    pub invalid: u64,
+    /// Concurrency control refused them.
+    pub refused: u64,
+    /// They were not run, as their transaction had ended before.
+    pub skipped: u64,
+    /// α of those that were run and not refused.
+    pub alpha: f64,
+    /// α of all.
+    pub alpha_of_all: f64,
+}
+
+/// How well accesses to the keys that always exist fit the distribution that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccessesReport {
+    /// The table.
+    pub table: String,
+    /// The kind of operation.
+    pub kind: String,
+    /// How many there were.
+    pub accesses: u64,
+    /// Degrees of freedom of the χ² statistic.
+    pub degrees: u64,
+    /// β: the probability that chance fits worse.
+    pub beta: f64,
+    /// The decimal logarithm of 1 − β.
+    pub log10_of_one_minus_beta: f64,
+}
+
+/// How far an attribute is from its distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttributeReport {
+    /// The table.
+    pub table: String,
+    /// The attribute: its first column.
+    pub attribute: String,
+    /// Δ: the largest distance between the distribution functions.
+    pub delta: f64,
+    /// How large it may be; by chance it is larger once in a thousand times.
+    pub bound: f64,
+}
+
+/// What predicate-reads were like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PredicatesReport {
+    /// How many there were.
+    pub count: u64,
+    /// Those in which conditions are combined by AND.
+    pub conjunctive: u64,
+    /// The median share of the table that they returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_share: Option<f64>,
+    /// How often a condition was made until one was as wanted, on average.
+    pub attempts_each: f64,
 }
 
 /// What was not as it must be when nobody was at work.

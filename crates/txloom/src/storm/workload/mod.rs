@@ -27,18 +27,22 @@
 
 mod registers;
 mod list_append;
+mod valid;
 
 use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::EngineInfo;
 use txloom_core::history::Status;
 use txloom_core::outcome::Outcome;
+use txloom_core::shadow;
 use txloom_core::value::Value;
 
 pub use list_append::ListAppend;
 pub use registers::Registers;
+pub use valid::Valid;
 
-use super::log::{Item, Log};
+use super::log::{Access, Item, Log};
+use super::validity::Figures;
 
 /// How large a workload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +58,31 @@ pub struct Scale {
 impl Default for Scale {
     fn default() -> Scale {
         Scale { sessions: 8, keys: 100, ops: 4 }
+    }
+}
+
+/// What a workload is to be like. Not every workload has a use for everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// How large it is.
+    pub scale: Scale,
+    /// What random tables, initial rows and accesses follow from.
+    pub seed: u64,
+    /// How keys are drawn.
+    pub access: shadow::Access,
+    /// The exponent of the Zipf distribution of accesses; 0: all keys alike.
+    pub skew: f64,
+    /// The share of keys that come and go.
+    pub dynamic: f64,
+    /// Whether there are reads by a condition.
+    pub has_predicates: bool,
+}
+
+impl Shape {
+    /// The usual shape.
+    pub fn new(scale: Scale) -> Shape {
+        let access = shadow::Access::Independent;
+        Shape { scale, seed: 1, access, skew: 0.0, dynamic: 0.2, has_predicates: true }
     }
 }
 
@@ -78,6 +107,15 @@ pub trait Workload: Sync {
 
     /// How people call an item.
     fn item_name(&self, item: Item) -> String;
+
+    /// Nobody is at work, and this is what the audit found. A workload that keeps a picture of the database now learns
+    /// what became of transactions of unknown fate.
+    fn at_rest(&self, _audit: &[Access]) {}
+
+    /// How valid it was; `None` if it keeps no picture of the database. Asked when all sessions have ended.
+    fn figures(&self) -> Option<Figures> {
+        None
+    }
 }
 
 /// The transactions of one session, one after the other. Lives on the session's thread.
@@ -144,21 +182,46 @@ pub struct Profile {
     pub name: &'static str,
     /// What it does, in one line.
     pub what: &'static str,
-    /// Makes it for an engine; `Err` says what the engine lacks.
-    pub make: fn(Scale, &EngineInfo) -> Result<Box<dyn Workload>, String>,
+    /// How many keys it has if nobody says.
+    pub keys: usize,
+    /// Makes it for an engine; `Err` says what is wrong.
+    pub make: MakeWorkload,
 }
+
+/// Makes a workload of a shape for an engine.
+pub type MakeWorkload = fn(&Shape, &EngineInfo) -> Result<Box<dyn Workload>, String>;
 
 /// Every workload.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: registers::NAME,
         what: "rows that are read and assigned; every value is written once",
-        make: |scale, _| Ok(Box::new(Registers::new(scale))),
+        keys: 100,
+        make: |shape, _| Ok(Box::new(Registers::new(shape.scale))),
     },
     Profile {
         name: list_append::NAME,
         what: "lists that grow at their end; a read of a list tells the order of all writes before it",
-        make: |scale, engine| ListAppend::new(scale, engine).map(|workload| Box::new(workload) as Box<dyn Workload>),
+        keys: 100,
+        make: |shape, engine| Ok(Box::new(ListAppend::new(shape.scale, engine)?)),
+    },
+    Profile {
+        name: valid::YCSB,
+        what: "two tables with rows that come and go; reads by key and by condition, updates, inserts, deletes",
+        keys: 2_000,
+        make: |shape, engine| Ok(Box::new(Valid::ycsb(shape, engine)?)),
+    },
+    Profile {
+        name: valid::UPDATES,
+        what: "the updates of ycsb-sql alone, four a transaction",
+        keys: 2_000,
+        make: |shape, engine| Ok(Box::new(Valid::updates(shape, engine)?)),
+    },
+    Profile {
+        name: valid::DBSTORM,
+        what: "random tables and transactions, with branches and loops; another seed, another workload",
+        keys: 1_000,
+        make: |shape, engine| Ok(Box::new(Valid::dbstorm(shape, engine)?)),
     },
 ];
 
