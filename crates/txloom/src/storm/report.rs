@@ -91,13 +91,15 @@ pub fn validity_report(figures: &Figures) -> ValidityReport {
         alpha: counts.alpha(),
         alpha_of_all: counts.alpha_of_all(),
     });
-    let accesses = figures.goodness.iter().map(|(table, kind, goodness)| AccessesReport {
+    // Of a single class of keys nothing can be said.
+    let judged = figures.goodness.iter().filter(|(_, _, goodness)| goodness.degrees > 0);
+    let accesses = judged.map(|(table, kind, goodness)| AccessesReport {
         table: table.clone(),
         kind: kind.name().to_string(),
         accesses: goodness.accesses,
         degrees: goodness.degrees,
         beta: goodness.beta(),
-        log10_of_one_minus_beta: goodness.miss_log10(),
+        log10_of_one_minus_beta: Some(goodness.miss_log10()).filter(|log| log.is_finite()),
     });
     let attributes = figures.stability.iter().map(|stability| AttributeReport {
         table: stability.table.clone(),

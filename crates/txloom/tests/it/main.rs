@@ -49,6 +49,7 @@ mod reduce;
 mod hunt;
 mod load;
 mod storm;
+mod storm_valid;
 mod formats;
 mod bad_input;
 mod spellings;

@@ -169,8 +169,9 @@ pub struct AccessesReport {
     pub degrees: u64,
     /// β: the probability that chance fits worse.
     pub beta: f64,
-    /// The decimal logarithm of 1 − β.
-    pub log10_of_one_minus_beta: f64,
+    /// The decimal logarithm of 1 − β; `None` if β is 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log10_of_one_minus_beta: Option<f64>,
 }
 
 /// How far an attribute is from its distribution.

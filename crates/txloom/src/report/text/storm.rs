@@ -149,8 +149,11 @@ fn write_validity(page: &mut Page, validity: &ValidityReport) {
         told.push(("conditions", format!("{and} with AND{share}, {attempts:.2} attempts each")));
     }
     for of in &validity.accesses {
-        let miss = of.log10_of_one_minus_beta;
-        let beta = if miss < -3.0 { format!("1 − 10^{miss:.0}") } else { format!("{:.3}", of.beta) };
+        let beta = match of.log10_of_one_minus_beta {
+            None => "1".to_string(),
+            Some(miss) if miss < -3.0 => format!("1 − 10^{miss:.0}"),
+            Some(_) => format!("{:.3}", of.beta),
+        };
         told.push(("β", format!("{beta} for {} on {}", count(of.accesses, &of.kind), of.table)));
     }
     for of in &validity.attributes {
@@ -405,13 +408,13 @@ mod tests {
             alpha,
             alpha_of_all,
         };
-        let accesses = |kind: &str, beta, log10_of_one_minus_beta| AccessesReport {
+        let accesses = |kind: &str, beta, log10_of_one_minus_beta: f64| AccessesReport {
             table: "y".to_string(),
             kind: kind.to_string(),
             accesses: 700,
             degrees: 160,
             beta,
-            log10_of_one_minus_beta,
+            log10_of_one_minus_beta: Some(log10_of_one_minus_beta),
         };
         let (table, attribute) = ("y".to_string(), "attr0".to_string());
         ValidityReport {
