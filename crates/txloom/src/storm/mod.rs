@@ -15,6 +15,7 @@
 //! * [`workload`]: what sessions ask for, and what their answers mean
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
+//! * `populate`: the rows that tables begin with
 //! * `generate`: statements that are made and not sent
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
@@ -51,6 +52,7 @@ pub mod recovery;
 mod shared;
 mod client;
 mod watch;
+mod populate;
 mod run;
 mod generate;
 pub mod judge;
@@ -66,7 +68,7 @@ use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 use txloom_core::level::LevelName;
 
 pub use shared::Tally;
-pub use watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
+pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};
 pub use workload::{PROFILES, Scale, Shape, Workload};
 
 use run::Run;
@@ -145,7 +147,7 @@ impl<'a> Storm<'a> {
     /// Resets the engine, lets the sessions work, and tells what came of it. `Err` if it could not begin.
     pub fn run(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<Summary, EngineError> {
         let plan = self.plan(engine)?;
-        self.set_up(engine)?;
+        self.set_up(engine, watcher)?;
         let mut run = Run::start(self, engine)?;
         if watcher.started(&plan) == ControlFlow::Break(()) {
             run.stop(Ended::ByWatcher);
@@ -175,10 +177,10 @@ impl<'a> Storm<'a> {
         })
     }
 
-    fn set_up(&self, engine: &mut dyn Engine) -> Result<(), EngineError> {
+    fn set_up(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<(), EngineError> {
         let outcomes = engine.reset(&self.workload.setup())?;
         match outcomes.into_iter().find_map(|outcome| outcome.error) {
-            None => Ok(()),
+            None => populate::populate(self.workload, engine, watcher),
             Some(error) => {
                 let what = format!("the tables of `{}` could not be set up: {error}", self.workload.name());
                 Err(EngineError::new(&engine.info().target, EngineErrorKind::Protocol(what)))

@@ -16,6 +16,12 @@ use super::{Budget, Scale};
 /// Somebody who is told what happens, on the thread that called [`Storm::run`](super::Storm::run). Who answers *break* ends
 /// the storm; what there is, is checked all the same. `()` is a watcher who does not care.
 pub trait Watcher {
+    /// Tables are being filled, which comes before everything else; told a few times a second. Who answers *break* ends the
+    /// storm before it began.
+    fn loading(&mut self, _loading: &Loading<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// The storm begins, and this is what will be done.
     fn started(&mut self, _plan: &Plan) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -50,6 +56,19 @@ pub struct Plan {
     pub rate: Option<u32>,
     /// How often the server is killed.
     pub kill_every: Option<Duration>,
+}
+
+/// How far a table is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loading<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many it will have at most.
+    pub positions: u64,
+    /// How long it has been taking.
+    pub elapsed: Duration,
 }
 
 /// How far a storm is.

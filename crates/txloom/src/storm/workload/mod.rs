@@ -29,6 +29,7 @@ mod registers;
 mod list_append;
 mod valid;
 
+use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::EngineInfo;
 use txloom_core::history::Status;
@@ -90,8 +91,13 @@ pub trait Workload: Sync {
     /// The name of its profile.
     fn name(&self) -> &'static str;
 
-    /// The statements that make its tables and fill them.
+    /// The statements that make its tables.
     fn setup(&self) -> Vec<String>;
+
+    /// The rows that tables begin with, in the order in which they are to be loaded: parents before children.
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        Vec::new()
+    }
 
     /// The transactions of one session: the same ones for the same seed, as far as the answers are the same.
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions>;
@@ -238,14 +244,39 @@ impl Versions {
     }
 }
 
-/// How many rows one INSERT of a setup has.
-const ROWS_PER_INSERT: usize = 500;
+/// A table of keys from 0, each with the same initial value.
+struct Keyed {
+    table: &'static str,
+    columns: [String; 2],
+    keys: usize,
+    /// Writes the value.
+    initial: fn(&mut Cells),
+}
 
-/// The statements that fill a table with keys from 0, each with the same initial value.
-fn fill(table: &str, keys: usize, initial: &str) -> Vec<String> {
-    let rows: Vec<String> = (0..keys).map(|key| format!("({key}, {initial})")).collect();
-    let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
-    rows.chunks(ROWS_PER_INSERT).map(insert).collect()
+impl Keyed {
+    fn new(table: &'static str, value: &str, keys: usize, initial: fn(&mut Cells)) -> Keyed {
+        Keyed { table, columns: ["k".to_string(), value.to_string()], keys, initial }
+    }
+}
+
+impl Bulk for Keyed {
+    fn table(&self) -> &str {
+        self.table
+    }
+
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn positions(&self) -> u64 {
+        self.keys as u64
+    }
+
+    fn row(&self, position: u64, cells: &mut Cells) -> bool {
+        cells.integer(position as i64);
+        (self.initial)(cells);
+        true
+    }
 }
 
 /// A whole number of an answer.
@@ -278,12 +309,5 @@ mod tests {
             .collect();
         all.sort_unstable();
         assert_eq!(all, (1..=15).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn large_tables_are_filled_in_pieces() {
-        let setup = fill("t", 1_001, "0");
-        assert_eq!(setup.len(), 3);
-        assert_eq!(setup[2], "INSERT INTO t VALUES (1000, 0)");
     }
 }
