@@ -44,6 +44,8 @@ impl Storm<'_> {
             history: None,
             contention: None,
             figures: self.workload.figures(),
+            breaches: Vec::new(),
+            invariants: 0,
             damage: Vec::new(),
             troubles: Vec::new(),
         })

@@ -19,6 +19,7 @@
 //! * `generate`: statements that are made and not sent
 //! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
 //! * [`recovery`]: what must be there when nobody is at work
+//! * [`invariant`]: what must be true of the tables then
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
 //! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
@@ -49,6 +50,7 @@ pub mod contention;
 pub mod latency;
 pub mod validity;
 pub mod recovery;
+pub mod invariant;
 mod shared;
 mod client;
 mod watch;
@@ -57,6 +59,8 @@ mod run;
 mod generate;
 pub mod judge;
 pub mod report;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests;

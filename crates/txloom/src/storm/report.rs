@@ -12,7 +12,8 @@ use txloom_core::outcome::ErrorClass;
 use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
 use super::contention::Contention;
-use super::judge::Judgement;
+use super::invariant::Breach;
+use super::judge::{Judgement, promise};
 use super::latency::Latency;
 use super::validity::Figures;
 use super::{Ended, Plan, Progress, Summary, Tally, Workload};
@@ -21,8 +22,9 @@ use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    AccessesReport, AttributeReport, ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport,
-    OperationsReport, PredicatesReport, StormCounts, StormPlan, StormReport, ValidityReport,
+    AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, InvariantsReport,
+    JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan, StormReport,
+    ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -75,6 +77,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         validity: summary.figures.as_ref().map(validity_report),
         kills: summary.kills,
         damage: damage.collect(),
+        invariants: invariants(summary),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
@@ -121,6 +124,33 @@ pub fn validity_report(figures: &Figures) -> ValidityReport {
             median_share: predicates.median_share(),
             attempts_each: predicates.attempts as f64 / predicates.count as f64,
         }),
+    }
+}
+
+fn invariants(summary: &Summary) -> Option<InvariantsReport> {
+    let broken: Vec<BreachReport> = summary.breaches.iter().map(breach).collect();
+    let was_asked = summary.invariants > 0 || !broken.is_empty();
+    let promised = || promise(&summary.plan.engine, &summary.plan.level).map(|level| level.to_string());
+    was_asked.then(|| InvariantsReport {
+        evidence: "recorded".to_string(),
+        promised: promised(),
+        asked: summary.invariants,
+        broken,
+    })
+}
+
+fn breach(breach: &Breach) -> BreachReport {
+    let Breach { invariant, kills, found, .. } = breach;
+    BreachReport {
+        name: invariant.name.to_string(),
+        says: invariant.says.clone(),
+        from: invariant.from.to_string(),
+        is_allowed: breach.is_allowed(),
+        kills: *kills,
+        query: invariant.query.clone(),
+        columns: found.columns.clone(),
+        rows: found.rows.clone(),
+        row_count: found.row_count,
     }
 }
 

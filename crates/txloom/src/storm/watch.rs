@@ -8,6 +8,7 @@ use txloom_core::history::History;
 use txloom_core::level::LevelName;
 
 use super::contention::Contention;
+use super::invariant::Breach;
 use super::recovery::Loss;
 use super::shared::Tally;
 use super::validity::Figures;
@@ -133,6 +134,10 @@ pub struct Summary {
     pub figures: Option<Figures>,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
+    /// How many invariants were asked for, each time that nobody was at work.
+    pub invariants: usize,
+    /// Those that were broken, when they were found to be for the first time.
+    pub breaches: Vec<Breach>,
     /// What else went wrong, in words.
     pub troubles: Vec<String>,
 }

@@ -222,7 +222,8 @@ fn exit(summary: &Summary, report: &StormReport, settings: &StormSettings) -> Ex
         None if settings.check => Exit::Undecided,
         Some(VerdictReport::Holds) | None => Exit::Clean,
     };
-    let of_damage = if summary.damage.is_empty() { Exit::Clean } else { Exit::Found };
+    let is_broken = summary.breaches.iter().any(|breach| !breach.is_allowed());
+    let of_damage = if summary.damage.is_empty() && !is_broken { Exit::Clean } else { Exit::Found };
     let of_end = match &summary.ended {
         Ended::Budget | Ended::ByWatcher => Exit::Clean,
         Ended::Died(_) | Ended::NotRecovered(_) | Ended::Damaged => Exit::Found,

@@ -33,6 +33,9 @@ pub struct StormReport {
     /// What was lost, or is half there, when nobody was at work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<DamageReport>,
+    /// What became of the workload's invariants; `None` if it has none, or if nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariants: Option<InvariantsReport>,
     /// What the checker says of the recorded history; `None` if it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<JudgementReport>,
@@ -211,6 +214,51 @@ pub struct DamageReport {
     pub kills: u64,
     /// Sentences, one per item.
     pub losses: Vec<String>,
+}
+
+/// What became of a workload's invariants. They are asked for when nobody is at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvariantsReport {
+    /// What kind of evidence this is: always `recorded`. It cannot be had again by another run.
+    pub evidence: String,
+    /// What the engine promises, as a level of the theory; `None` if nobody has found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<String>,
+    /// How many were asked for.
+    pub asked: usize,
+    /// Those that were broken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<BreachReport>,
+}
+
+impl InvariantsReport {
+    /// Whether one was broken that must hold.
+    pub fn is_violated(&self) -> bool {
+        self.broken.iter().any(|breach| !breach.is_allowed)
+    }
+}
+
+/// An invariant that was broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreachReport {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub says: String,
+    /// The weakest level of the theory at which it must hold.
+    pub from: String,
+    /// Whether the isolation level allows that, as far as anybody knows: then it is an observation, and no finding.
+    pub is_allowed: bool,
+    /// After how many kills it was seen first.
+    pub kills: u64,
+    /// The query that finds what is wrong.
+    pub query: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Its first rows.
+    pub rows: Vec<Vec<String>>,
+    /// How many rows there are.
+    pub row_count: u64,
 }
 
 /// What the checker says of a recorded history.

@@ -4,6 +4,7 @@ use super::super::model::check::{VerdictReport, ViolationReport};
 use super::super::model::storm::{JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport, ValidityReport};
 use super::check::{title, write_violation};
 use super::hunt::{count, duration, percent};
+use super::invariants::write_invariants;
 use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
@@ -101,7 +102,8 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
         told.push(("dependencies", format!("{pairs} of transactions of which one read what the other wrote")));
     }
     if report.kills > 0 {
-        let whole = if report.damage.is_empty() { "; each time everything was there" } else { "" };
+        let is_whole = report.damage.is_empty() && !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+        let whole = if is_whole { "; each time everything was there" } else { "" };
         told.push(("kills", format!("{}{whole}", report.kills)));
     }
     if let Some(file) = &report.history {
@@ -177,7 +179,7 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     }
     for damage in &report.damage {
         page.gap();
-        let when = if damage.kills == 0 { "at the end".to_string() } else { format!("after kill {}", damage.kills) };
+        let when = when(damage.kills);
         let items = count(damage.losses.len() as u64, "item");
         let line =
             Line::new(Role::Bad, "✗ ").with(Role::Plain, format!("{when}, {items} not as they must be (recorded):"));
@@ -189,6 +191,10 @@ fn write_findings(page: &mut Page, report: &StormReport) {
             page.line(Line::new(Role::Faint, format!("  … {more} more")));
         }
     }
+    if let Some(invariants) = &report.invariants {
+        page.gap();
+        write_invariants(page, &report.plan.level, invariants);
+    }
     page.gap();
     match &report.judgement {
         Some(judgement) => write_judgement(page, &report.plan.level, judgement),
@@ -197,6 +203,11 @@ fn write_findings(page: &mut Page, report: &StormReport) {
         }
         None => page.line(Line::new(Role::Wait, "? nothing was checked")),
     }
+}
+
+/// When nobody was at work.
+pub(super) fn when(kills: u64) -> String {
+    if kills == 0 { "at the end".to_string() } else { format!("after kill {kills}") }
 }
 
 fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
@@ -381,6 +392,7 @@ mod tests {
             validity: None,
             kills: 3,
             damage: Vec::new(),
+            invariants: None,
             judgement: Some(judgement()),
             history: Some("storm.txh".to_string()),
             troubles: vec!["a trouble".to_string()],

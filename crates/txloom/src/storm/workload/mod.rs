@@ -28,6 +28,8 @@
 mod registers;
 mod list_append;
 mod valid;
+mod dialogue;
+mod smallbank;
 
 use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::dialect::Dialect;
@@ -39,8 +41,10 @@ use txloom_core::value::Value;
 
 pub use list_append::ListAppend;
 pub use registers::Registers;
+pub use smallbank::SmallBank;
 pub use valid::Valid;
 
+use super::invariant::Invariant;
 use super::log::{Access, Item, Log};
 use super::validity::Figures;
 
@@ -115,6 +119,11 @@ pub trait Workload: Sync {
     /// How valid it was; `None` if it keeps no picture of the database. Asked when all sessions have ended.
     fn figures(&self) -> Option<Figures> {
         None
+    }
+
+    /// What must be true of its tables. It is asked when nobody is at work, as the audit is.
+    fn invariants(&self) -> Vec<Invariant> {
+        Vec::new()
     }
 }
 
@@ -223,6 +232,12 @@ pub const PROFILES: &[Profile] = &[
         keys: 1_000,
         make: |shape, engine| Ok(Box::new(Valid::dbstorm(shape, engine)?)),
     },
+    Profile {
+        name: smallbank::NAME,
+        what: "SmallBank: money moves between savings and checking accounts, and none may be lost",
+        keys: 100,
+        make: |shape, _| Ok(Box::new(SmallBank::new(shape.scale))),
+    },
 ];
 
 /// Hands out versions: no two sessions have one in common, and none is 0.
@@ -277,6 +292,16 @@ impl Bulk for Keyed {
         (self.initial)(cells);
         true
     }
+}
+
+/// How many rows one INSERT of a setup has.
+const ROWS_PER_INSERT: usize = 500;
+
+/// The statements that insert rows, many at a time; each is written as SQL writes it.
+fn insert(table: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
+    let rows: Vec<String> = rows.collect();
+    let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
+    rows.chunks(ROWS_PER_INSERT).map(insert).collect()
 }
 
 /// A whole number of an answer.
