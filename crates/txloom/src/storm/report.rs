@@ -12,13 +12,14 @@ use txloom_core::outcome::ErrorClass;
 
 use super::judge::Judgement;
 use super::latency::Latency;
-use super::{Ended, Plan, Progress, Summary, Tally, Workload};
+use super::{Ended, FaultCounts, Plan, Progress, Recurring, Summary, Tally, Workload};
 use crate::report::build::engine_version;
 use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    ClassCount, ContentionReport, DamageReport, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport,
+    ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan, JudgementReport, LatencyReport, StormCounts,
+    StormPlan, StormReport,
 };
 use crate::report::text::StormProgress;
 
@@ -37,21 +38,21 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         transactions_max: plan.budget.transactions,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
         rate: plan.rate,
-        kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
+        faults: plan.faults.iter().map(fault_plan).collect(),
     }
 }
 
 /// How far it is.
 pub fn progress_report(progress: &Progress) -> StormProgress {
-    let Progress { committed, rolled_back, kills, elapsed } = *progress;
-    StormProgress { committed, rolled_back, kills, seconds: elapsed.as_secs_f64() }
+    let Progress { committed, rolled_back, ref faults, elapsed } = *progress;
+    StormProgress { committed, rolled_back, faults: fault_counts(faults), seconds: elapsed.as_secs_f64() }
 }
 
 /// What a storm came to; its workload names the items.
 pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workload: &dyn Workload) -> StormReport {
     let (ended, failure) = ended(&summary.ended);
     let damage = summary.damage.iter().map(|damage| DamageReport {
-        kills: damage.kills,
+        after: damage.after.map(|(kind, nth)| FaultCount { kind: kind.name().to_string(), count: nth }),
         losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
     });
     let contention = summary
@@ -65,12 +66,20 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         counts: counts(&summary.tally),
         latency: latency(&summary.tally.latency),
         contention,
-        kills: summary.kills,
+        faults: fault_counts(&summary.faults),
         damage: damage.collect(),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
     }
+}
+
+fn fault_plan(fault: &Recurring) -> FaultPlan {
+    FaultPlan { kind: fault.kind.name().to_string(), every_seconds: fault.every.as_secs_f64() }
+}
+
+fn fault_counts(faults: &FaultCounts) -> Vec<FaultCount> {
+    faults.iter().map(|(kind, count)| FaultCount { kind: kind.name().to_string(), count }).collect()
 }
 
 fn ended(ended: &Ended) -> (&'static str, Option<String>) {
