@@ -23,6 +23,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::bulk::{self, Bulk};
 use crate::case::{Event, SessionName};
@@ -100,6 +101,41 @@ pub trait Engine: Send {
     /// Carries out a positioned event of a case: partition, heal, deliver, kill.
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         Err(EngineError::new(&self.info().target, EngineErrorKind::Unsupported(format!("the event `@{event}`"))))
+    }
+
+    /// Breaks the server while sessions are at work, and mends it again. Engines can do this only to servers of their own
+    /// (see [`Capabilities::kill`]). `Err` if the server could not be mended: it does not start again, for example.
+    ///
+    /// Sessions whose connection does not survive notice that by themselves; new ones can be opened afterwards.
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        Err(EngineError::new(&self.info().target, EngineErrorKind::Unsupported(format!("the fault `{fault}`"))))
+    }
+}
+
+/// Something that befalls a server of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// All of its processes are killed with SIGKILL at once; then it is started, and recovers.
+    Kill,
+    /// It is stopped as its manual says, and started.
+    Restart,
+    /// Its processes stand still for so long (SIGSTOP), and go on. No connection is lost.
+    Pause(Duration),
+    /// There is no room left on its disk. It may refuse to write, or die of it.
+    FillDisk,
+    /// There is room again. If it died, it is started, and recovers.
+    FreeDisk,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Kill => "kill",
+            Fault::Restart => "restart",
+            Fault::Pause(_) => "pause",
+            Fault::FillDisk => "fill the disk",
+            Fault::FreeDisk => "free the disk",
+        })
     }
 }
 
@@ -194,8 +230,10 @@ impl EngineInfo {
 pub struct Capabilities {
     /// Sessions can be told which of several nodes to use; partitions, healing and delivery can be scripted.
     pub nodes: bool,
-    /// The server can be killed and restarted.
+    /// The server is ours: it can be killed, paused and restarted.
     pub kill: bool,
+    /// It has a small disk of its own, which can be filled.
+    pub small_disk: bool,
     /// Sessions that wait for one row may overtake one another: who came first is not sure to go on first.
     pub overtaking: bool,
     /// Foreign keys are checked against what others did when a transaction commits, not when a statement ends.

@@ -11,7 +11,7 @@ use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 use txloom_core::history::Status;
 
 use super::workload::Next;
-use super::{Ended, Plan, Storm, Summary, Tally, Watcher};
+use super::{Ended, FaultCounts, Plan, Storm, Summary, Tally, Watcher};
 use crate::interrupt;
 
 /// So many transactions are made before anybody looks at the clock.
@@ -40,7 +40,7 @@ impl Storm<'_> {
             tally,
             elapsed: start.elapsed(),
             ended: if interrupt::requested() { Ended::Interrupted } else { Ended::Budget },
-            kills: 0,
+            faults: FaultCounts::default(),
             history: None,
             contention: None,
             figures: self.workload.figures(),

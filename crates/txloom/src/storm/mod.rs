@@ -9,7 +9,7 @@
 //!                Transactions ──→ client 1 ─┼─→ logs ──→ History ──→ judge: does it keep what the engine promises?
 //!                Transactions ──→ client 2 ─┘     │
 //!                                   ↑             └────→ losses: is everything there that was acknowledged?
-//!                                  run: connections, time limits, kills
+//!                                  run: connections, time limits, faults
 //! ```
 //!
 //! * [`workload`]: what sessions ask for, and what their answers mean
@@ -17,7 +17,8 @@
 //! * `client`: one session at work; `shared`: the numbers that all of them share
 //! * `populate`: the rows that tables begin with
 //! * `generate`: statements that are made and not sent
-//! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
+//! * `run`: the one who watches: opens connections, cancels what takes too long, breaks the server, listens
+//! * [`fault`]: what befalls a server
 //! * [`recovery`]: what must be there when nobody is at work
 //! * [`invariant`]: what must be true of the tables then
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
@@ -51,6 +52,7 @@ pub mod latency;
 pub mod validity;
 pub mod recovery;
 pub mod invariant;
+pub mod fault;
 mod shared;
 mod client;
 mod watch;
@@ -71,6 +73,7 @@ use std::time::Duration;
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 use txloom_core::level::LevelName;
 
+pub use fault::{FaultCounts, FaultKind, Recurring};
 pub use shared::Tally;
 pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};
 pub use workload::{PROFILES, Scale, Shape, Workload};
@@ -128,8 +131,8 @@ pub struct Storm<'a> {
     pub statement_limit: Duration,
     /// Whether what happens is recorded.
     pub is_recording: bool,
-    /// How often the server is killed, if the engine can do that.
-    pub kill_every: Option<Duration>,
+    /// What befalls the server, if it is one that may be broken.
+    pub faults: Vec<Recurring>,
 }
 
 impl<'a> Storm<'a> {
@@ -144,7 +147,7 @@ impl<'a> Storm<'a> {
             rate: None,
             statement_limit: Duration::from_secs(10),
             is_recording: true,
-            kill_every: None,
+            faults: Vec::new(),
         }
     }
 
@@ -164,10 +167,7 @@ impl<'a> Storm<'a> {
         let info = engine.info();
         let level = self.level.clone().unwrap_or_else(|| info.default_level.clone());
         info.require_level(&level)?;
-        if self.kill_every.is_some() && !info.capabilities.kill {
-            let what = "a server of its own that could be killed: txloom kills only servers that it started";
-            return Err(EngineError::new(&info.target, EngineErrorKind::Unsupported(what.to_string())));
-        }
+        self.check_faults(engine)?;
         Ok(Plan {
             engine: info.clone(),
             level,
@@ -177,8 +177,21 @@ impl<'a> Storm<'a> {
             budget: self.budget,
             generate_only: false,
             rate: self.rate,
-            kill_every: self.kill_every,
+            faults: self.faults.clone(),
         })
+    }
+
+    /// Only what is ours is broken.
+    fn check_faults(&self, engine: &dyn Engine) -> Result<(), EngineError> {
+        let info = engine.info();
+        let fills = self.faults.iter().any(|fault| fault.kind == FaultKind::FullDisk);
+        let lack = match info.capabilities {
+            _ if self.faults.is_empty() => return Ok(()),
+            can if !can.kill => "a server of its own that could be broken: txloom breaks only servers that it started",
+            can if fills && !can.small_disk => "a small disk of its own that could be filled",
+            _ => return Ok(()),
+        };
+        Err(EngineError::new(&info.target, EngineErrorKind::Unsupported(lack.to_string())))
     }
 
     fn set_up(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<(), EngineError> {

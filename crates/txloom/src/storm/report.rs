@@ -16,15 +16,15 @@ use super::invariant::Breach;
 use super::judge::{Judgement, promise};
 use super::latency::Latency;
 use super::validity::Figures;
-use super::{Ended, Plan, Progress, Summary, Tally, Workload};
+use super::{Ended, FaultCounts, FaultKind, Plan, Progress, Recurring, Summary, Tally, Workload};
 use crate::report::build::engine_version;
 use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, InvariantsReport,
-    JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan, StormReport,
-    ValidityReport,
+    AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan,
+    InvariantsReport, JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan,
+    StormReport, ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -44,21 +44,21 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
         generate_only: plan.generate_only,
         rate: plan.rate,
-        kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
+        faults: plan.faults.iter().map(fault_plan).collect(),
     }
 }
 
 /// How far it is.
 pub fn progress_report(progress: &Progress) -> StormProgress {
-    let Progress { committed, rolled_back, kills, elapsed } = *progress;
-    StormProgress { committed, rolled_back, kills, seconds: elapsed.as_secs_f64() }
+    let Progress { committed, rolled_back, ref faults, elapsed } = *progress;
+    StormProgress { committed, rolled_back, faults: fault_counts(faults), seconds: elapsed.as_secs_f64() }
 }
 
 /// What a storm came to; its workload names the items.
 pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workload: &dyn Workload) -> StormReport {
     let (ended, failure) = ended(&summary.ended);
     let damage = summary.damage.iter().map(|damage| DamageReport {
-        kills: damage.kills,
+        after: damage.after.map(nth_fault),
         losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
     });
     let contention = summary.contention.map(|Contention { operations, contended, dependencies }| ContentionReport {
@@ -75,7 +75,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         latency: latency(&summary.tally.latency),
         contention,
         validity: summary.figures.as_ref().map(validity_report),
-        kills: summary.kills,
+        faults: fault_counts(&summary.faults),
         damage: damage.collect(),
         invariants: invariants(summary),
         judgement,
@@ -140,18 +140,30 @@ fn invariants(summary: &Summary) -> Option<InvariantsReport> {
 }
 
 fn breach(breach: &Breach) -> BreachReport {
-    let Breach { invariant, kills, found, .. } = breach;
+    let Breach { invariant, after, found, .. } = breach;
     BreachReport {
         name: invariant.name.to_string(),
         says: invariant.says.clone(),
         from: invariant.from.to_string(),
         is_allowed: breach.is_allowed(),
-        kills: *kills,
+        after: after.map(nth_fault),
         query: invariant.query.clone(),
         columns: found.columns.clone(),
         rows: found.rows.clone(),
         row_count: found.row_count,
     }
+}
+
+fn nth_fault((kind, nth): (FaultKind, u64)) -> FaultCount {
+    FaultCount { kind: kind.name().to_string(), count: nth }
+}
+
+fn fault_plan(fault: &Recurring) -> FaultPlan {
+    FaultPlan { kind: fault.kind.name().to_string(), every_seconds: fault.every.as_secs_f64() }
+}
+
+fn fault_counts(faults: &FaultCounts) -> Vec<FaultCount> {
+    faults.iter().map(|(kind, count)| FaultCount { kind: kind.name().to_string(), count }).collect()
 }
 
 fn ended(ended: &Ended) -> (&'static str, Option<String>) {

@@ -60,9 +60,10 @@ fn a_level_that_an_engine_does_not_have_is_refused() {
     let storm = Storm { level: LevelName::parse("read committed"), ..Storm::new(&workload, scale) };
     let error = storm.run(engine.as_mut(), &mut ()).unwrap_err();
     assert!(matches!(error.kind, EngineErrorKind::Unsupported(_)), "{error}");
-    let storm = Storm { kill_every: Some(Duration::from_secs(1)), ..Storm::new(&workload, scale) };
+    let kill = Recurring { kind: FaultKind::Kill, every: Duration::from_secs(1) };
+    let storm = Storm { faults: vec![kill], ..Storm::new(&workload, scale) };
     let error = storm.run(engine.as_mut(), &mut ()).unwrap_err();
-    assert!(error.to_string().contains("kills only servers that it started"), "{error}");
+    assert!(error.to_string().contains("breaks only servers that it started"), "{error}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use txloom_core::history::History;
 use txloom_core::level::LevelName;
 
 use super::contention::Contention;
+use super::fault::{FaultCounts, FaultKind, Recurring};
 use super::invariant::Breach;
 use super::recovery::Loss;
 use super::shared::Tally;
@@ -55,8 +56,8 @@ pub struct Plan {
     pub generate_only: bool,
     /// How many transactions a second are begun at most.
     pub rate: Option<u32>,
-    /// How often the server is killed.
-    pub kill_every: Option<Duration>,
+    /// What befalls the server.
+    pub faults: Vec<Recurring>,
 }
 
 /// How far a table is filled.
@@ -79,8 +80,8 @@ pub struct Progress {
     pub committed: u64,
     /// Transactions that were rolled back.
     pub rolled_back: u64,
-    /// How often the server was killed.
-    pub kills: u64,
+    /// What befell the server.
+    pub faults: FaultCounts,
     /// How long it has been running.
     pub elapsed: Duration,
 }
@@ -96,7 +97,7 @@ pub enum Ended {
     Interrupted,
     /// The server died, though nobody killed it.
     Died(Death),
-    /// The server was killed, and does not start again.
+    /// The server was killed or restarted, and does not come back.
     NotRecovered(EngineError),
     /// After a recovery, something was not as it must be.
     Damaged,
@@ -107,8 +108,8 @@ pub enum Ended {
 /// What was not as it must be when nobody was at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// After how many kills; the end of the storm is after all of them.
-    pub kills: u64,
+    /// After what, and the how-many-eth of its kind; nothing: at the end.
+    pub after: Option<(FaultKind, u64)>,
     /// What is wrong: at most one per item.
     pub losses: Vec<Loss>,
 }
@@ -124,8 +125,8 @@ pub struct Summary {
     pub elapsed: Duration,
     /// Why it ended.
     pub ended: Ended,
-    /// How often the server was killed and recovered.
-    pub kills: u64,
+    /// What befell the server.
+    pub faults: FaultCounts,
     /// What was recorded; `None` if nothing was to be, or if a session was left behind, of which nobody knows what it did.
     pub history: Option<History>,
     /// How much transactions met.

@@ -83,6 +83,18 @@ pub struct StormArgs {
     /// Kill the server (kill -9) every so often, let it recover, and see whether everything is there; private servers only
     #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
     pub kill: Vec<String>,
+    /// Have the server stand still for a second every so often
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub pause: Vec<String>,
+    /// Stop the server in good order every so often, and start it again
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub restart: Vec<String>,
+    /// Leave the server no room on its disk every so often, for two seconds
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub full_disk: Vec<String>,
+    /// A server that takes longer than this to recover is a finding
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub recovery_limit: String,
     /// Whether what happens is recorded and checked
     #[arg(long, value_name = "WHETHER", default_value = "on")]
     pub check: Check,
@@ -153,7 +165,7 @@ pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         rate: settings.rate,
         statement_limit: settings.statement_limit,
         is_recording: settings.is_recording(),
-        kill_every: settings.kill_every,
+        faults: settings.faults.clone(),
         ..Storm::new(&*workload, settings.shape.scale)
     };
     let mut show = Show::new(&settings, streams);

@@ -14,8 +14,9 @@ use super::super::failure::Failure;
 use super::super::settings;
 use super::{AccessKind, Check, StormArgs};
 use crate::engines::{Place, Target};
+use crate::servers::StartLimit;
 use crate::storm::workload::Profile;
-use crate::storm::{Budget, PROFILES, SESSIONS_MAX, Scale, Shape, Workload};
+use crate::storm::{Budget, FaultKind, PROFILES, Recurring, SESSIONS_MAX, Scale, Shape, Workload};
 
 /// How many transactions a storm has that is told neither a number nor a time.
 const DEFAULT_TRANSACTIONS: u64 = 1_000;
@@ -37,8 +38,8 @@ pub(super) struct StormSettings {
     pub(super) budget: Budget,
     /// How many transactions a second are begun at most.
     pub(super) rate: Option<u32>,
-    /// How often the server is killed.
-    pub(super) kill_every: Option<Duration>,
+    /// What befalls the server.
+    pub(super) faults: Vec<Recurring>,
     /// Whether statements are made and not sent.
     pub(super) generate_only: bool,
     /// Whether what was recorded is checked.
@@ -60,13 +61,19 @@ impl StormSettings {
     pub(super) fn new(args: &StormArgs) -> Result<StormSettings, Failure> {
         let mut targets = settings::targets(args.target.iter().chain(&args.on))?;
         settings::tell_servers(&mut targets, &args.server)?;
-        let target = targets.remove(0);
+        let mut target = targets.remove(0);
         let time = args.time.as_deref().map(settings::parse_span).transpose()?;
         let transactions = args.transactions.or(time.is_none().then_some(DEFAULT_TRANSACTIONS));
         check_counts(args)?;
         let profile = profile(&args.profile)?;
+        let faults = faults(args, &target)?;
+        if !faults.is_empty() {
+            target.server.durable = true;
+            target.server.small_disk = faults.iter().any(|fault| fault.kind == FaultKind::FullDisk);
+            target.server.start_limit = StartLimit(settings::parse_duration(&args.recovery_limit)?);
+        }
         Ok(StormSettings {
-            kill_every: kill_every(args, &target)?,
+            faults,
             target,
             shape: shape(args, profile)?,
             profile,
@@ -151,13 +158,17 @@ fn profile(name: &str) -> Result<&'static Profile, Failure> {
     })
 }
 
-/// `--kill every 5s`, where that is allowed.
-fn kill_every(args: &StormArgs, target: &Target) -> Result<Option<Duration>, Failure> {
-    let time = match args.kill.as_slice() {
-        [] => return Ok(None),
-        [word, time] if word == "every" => time,
-        words => return Err(Failure::bad_input(format!("`--kill {}`: write e.g. --kill every 5s", words.join(" ")))),
-    };
+/// `--kill every 5s` and its like, where that is allowed.
+fn faults(args: &StormArgs, target: &Target) -> Result<Vec<Recurring>, Failure> {
+    let flags = [
+        (FaultKind::Kill, &args.kill),
+        (FaultKind::Pause, &args.pause),
+        (FaultKind::Restart, &args.restart),
+        (FaultKind::FullDisk, &args.full_disk),
+    ];
+    let asked = flags.into_iter().filter(|(_, words)| !words.is_empty());
+    let faults = asked.map(|(kind, words)| recurring(kind, words)).collect::<Result<Vec<_>, _>>()?;
+    let Some(Recurring { kind, .. }) = faults.first() else { return Ok(faults) };
     let why = match target.place {
         Place::Private(_) => None,
         Place::BuiltIn => Some("it is a part of txloom"),
@@ -165,14 +176,21 @@ fn kill_every(args: &StormArgs, target: &Target) -> Result<Option<Duration>, Fai
     };
     if let Some(why) = why {
         return Err(Failure::bad_input(format!(
-            "--kill is for servers that txloom started itself, e.g. postgres; {target} is not killed: {why}"
+            "--{kind} is for servers that txloom started itself, e.g. postgres; {target} is left alone: {why}"
         )));
     }
     if args.check == Check::Off {
-        let why = "after a kill it is checked whether everything is there";
-        return Err(Failure::bad_input(format!("--kill and --check off exclude each other: {why}")));
+        let why = "after a fault it is checked whether everything is there";
+        return Err(Failure::bad_input(format!("--{kind} and --check off exclude each other: {why}")));
     }
-    settings::parse_duration(time).map(Some)
+    Ok(faults)
+}
+
+fn recurring(kind: FaultKind, words: &[String]) -> Result<Recurring, Failure> {
+    match words {
+        [word, time] if word == "every" => Ok(Recurring { kind, every: settings::parse_duration(time)? }),
+        _ => Err(Failure::bad_input(format!("`--{kind} {}`: write e.g. --{kind} every 5s", words.join(" ")))),
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +205,7 @@ mod tests {
             dynamic: 0.2,
             limit: "60s".to_string(),
             statement_limit: "10s".to_string(),
+            recovery_limit: "60s".to_string(),
             ..StormArgs::default()
         }
     }
@@ -226,8 +245,10 @@ mod tests {
             ..args()
         };
         check_error(&kill("each", "postgres"), "write e.g. --kill every 5s");
-        check_error(&kill("every", "sqlite"), "sqlite is not killed: it is a part of txloom");
+        check_error(&kill("every", "sqlite"), "sqlite is left alone: it is a part of txloom");
         check_error(&kill("every", "postgres://localhost/db"), "it was running before");
         check_error(&StormArgs { check: Check::Off, ..kill("every", "postgres") }, "exclude each other");
+        let full_disk = vec!["every".to_string(), "soon".to_string()];
+        check_error(&StormArgs { full_disk, ..args() }, "is not a length of time");
     }
 }

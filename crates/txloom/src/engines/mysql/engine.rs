@@ -6,8 +6,8 @@ use std::time::Duration;
 use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
-    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Holder, KnownWaits, Session, SessionId, SessionSpec,
-    State, Waits,
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Holder, KnownWaits, Session, SessionId,
+    SessionSpec, State, Waits,
 };
 use txloom_core::outcome::Outcome;
 
@@ -112,16 +112,23 @@ impl Engine for MySqlEngine {
     }
 
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
-        match (event, &mut self.home) {
-            (Event::Kill, Home::Private(server)) => {
-                server.kill();
-                let restarted = server.restart();
-                self.disconnect();
-                restarted.map_err(|error| error.for_target(&self.info.target))?;
-                self.hold_purge()
-            }
+        match (event, &self.home) {
+            (Event::Kill, Home::Private(_)) => self.fault(Fault::Kill),
             _ => Err(self.unsupported(&format!("the event `@{event}`"))),
         }
+    }
+
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        let Home::Private(server) = &mut self.home else {
+            return Err(self.unsupported(&format!("the fault `{fault}`")));
+        };
+        let mended = server.fault(fault).map_err(|error| error.for_target(&self.info.target));
+        if matches!(mended, Ok(false)) {
+            return Ok(());
+        }
+        self.disconnect();
+        mended?;
+        self.hold_purge()
     }
 }
 

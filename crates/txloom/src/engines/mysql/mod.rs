@@ -168,7 +168,12 @@ impl MySqlEngine {
             dialect: &dialect::MySql,
             levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
             default_level: default_level(&mut probe),
-            capabilities: Capabilities { kill: matches!(home, Home::Private(_)), ..Capabilities::default() },
+            capabilities: match &home {
+                Home::Private(server) => {
+                    Capabilities { kill: true, small_disk: server.has_small_disk(), ..Capabilities::default() }
+                }
+                Home::Borrowed => Capabilities::default(),
+            },
             client: match &home {
                 Home::Private(server) => Some(server.client()),
                 Home::Borrowed => None,

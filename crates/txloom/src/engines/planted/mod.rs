@@ -46,7 +46,7 @@ use std::sync::Arc;
 use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
-    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Session, SessionId, SessionSpec, State, Waits,
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Session, SessionId, SessionSpec, State, Waits,
 };
 use txloom_core::outcome::Outcome;
 use txloom_core::planted::PlantedBug;
@@ -140,6 +140,11 @@ impl Engine for Planted {
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         self.require_alive()?;
         self.inner.event(event)
+    }
+
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        self.require_alive()?;
+        self.inner.fault(fault)
     }
 }
 

@@ -177,7 +177,12 @@ impl PostgresEngine {
                 dialect: &dialect::Postgres,
                 levels: LEVELS.iter().map(|level| LevelName::custom(level)).collect(),
                 default_level: LevelName::custom("read committed"),
-                capabilities: Capabilities { kill: is_private, overtaking: true, ..Capabilities::default() },
+                capabilities: Capabilities {
+                    kill: is_private,
+                    small_disk: matches!(&home, Home::Private(server) if server.has_small_disk()),
+                    overtaking: true,
+                    ..Capabilities::default()
+                },
                 client: match &home {
                     Home::Private(server) => Some(server.client()),
                     Home::Borrowed(_) => None,

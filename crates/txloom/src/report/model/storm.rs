@@ -28,8 +28,9 @@ pub struct StormReport {
     /// How valid it was; `None` if the workload keeps no picture of the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validity: Option<ValidityReport>,
-    /// How often the server was killed.
-    pub kills: u64,
+    /// What befell the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultCount>,
     /// What was lost, or is half there, when nobody was at work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<DamageReport>,
@@ -74,9 +75,27 @@ pub struct StormPlan {
     /// How many transactions a second are begun at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
-    /// After how many seconds the server is killed, again and again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kill_every_seconds: Option<f64>,
+    /// What befalls the server, again and again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultPlan>,
+}
+
+/// Something that befalls a server again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultPlan {
+    /// `kill`, `pause`, `restart`, `full-disk`.
+    pub kind: String,
+    /// After how many seconds.
+    pub every_seconds: f64,
+}
+
+/// How often something befell a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultCount {
+    /// `kill`, `pause`, `restart`, `full-disk`.
+    pub kind: String,
+    /// How often.
+    pub count: u64,
 }
 
 /// What was done, in numbers.
@@ -210,8 +229,9 @@ pub struct PredicatesReport {
 /// What was not as it must be when nobody was at work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DamageReport {
-    /// After how many kills.
-    pub kills: u64,
+    /// After what, and the how-many-eth of its kind; nothing: at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<FaultCount>,
     /// Sentences, one per item.
     pub losses: Vec<String>,
 }
@@ -249,8 +269,9 @@ pub struct BreachReport {
     pub from: String,
     /// Whether the isolation level allows that, as far as anybody knows: then it is an observation, and no finding.
     pub is_allowed: bool,
-    /// After how many kills it was seen first.
-    pub kills: u64,
+    /// After which fault it was seen first; `None`: at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<FaultCount>,
     /// The query that finds what is wrong.
     pub query: String,
     /// Its columns.

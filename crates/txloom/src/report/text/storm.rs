@@ -1,7 +1,9 @@
 //! A storm: what it will do, how far it is, what it came to.
 
 use super::super::model::check::{VerdictReport, ViolationReport};
-use super::super::model::storm::{JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport, ValidityReport};
+use super::super::model::storm::{
+    FaultCount, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport, ValidityReport,
+};
 use super::check::{title, write_violation};
 use super::hunt::{count, duration, percent};
 use super::invariants::write_invariants;
@@ -31,32 +33,33 @@ pub(crate) fn write_plan(page: &mut Page, plan: &StormPlan) {
         ("seed", plan.seed.to_string()),
         ("budget", budget + &rate),
     ];
-    if let Some(seconds) = plan.kill_every_seconds {
-        told.push(("faults", format!("kill -9 every {}", duration(seconds))));
+    if !plan.faults.is_empty() {
+        let every = plan.faults.iter().map(|fault| format!("{} every {}", fault.kind, duration(fault.every_seconds)));
+        told.push(("faults", every.collect::<Vec<_>>().join(", ")));
     }
     page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
 }
 
 /// How far a storm is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StormProgress {
     /// Transactions that committed.
     pub committed: u64,
     /// Transactions that were rolled back.
     pub rolled_back: u64,
-    /// How often the server was killed.
-    pub kills: u64,
+    /// What befell the server.
+    pub faults: Vec<FaultCount>,
     /// How long it has been running.
     pub seconds: f64,
 }
 
 /// How far it is: as many of the parts as fit into one line.
 pub(crate) fn progress(progress: &StormProgress, width: Option<usize>) -> Line {
-    let StormProgress { committed, rolled_back, kills, seconds } = *progress;
+    let StormProgress { committed, rolled_back, ref faults, seconds } = *progress;
     let mut parts = vec![format!("{committed} committed ({})", rate(committed, seconds))];
     parts.push(format!("{} rolled back", percent(rolled_back, committed + rolled_back)));
-    if kills > 0 {
-        parts.push(count(kills, "kill"));
+    if !faults.is_empty() {
+        parts.push(fault_counts(faults));
     }
     let mut line = Line::plain(duration(seconds));
     for part in parts {
@@ -101,10 +104,11 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
         let pairs = count(met.dependencies, "pair");
         told.push(("dependencies", format!("{pairs} of transactions of which one read what the other wrote")));
     }
-    if report.kills > 0 {
-        let is_whole = report.damage.is_empty() && !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+    if !report.faults.is_empty() {
+        let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+        let is_whole = report.damage.is_empty() && report.ended != "not-recovered" && is_kept;
         let whole = if is_whole { "; each time everything was there" } else { "" };
-        told.push(("kills", format!("{}{whole}", report.kills)));
+        told.push(("faults", format!("{}{whole}", fault_counts(&report.faults))));
     }
     if let Some(file) = &report.history {
         told.push(("history", file.clone()));
@@ -179,7 +183,7 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     }
     for damage in &report.damage {
         page.gap();
-        let when = when(damage.kills);
+        let when = when(damage.after.as_ref());
         let items = count(damage.losses.len() as u64, "item");
         let line =
             Line::new(Role::Bad, "✗ ").with(Role::Plain, format!("{when}, {items} not as they must be (recorded):"));
@@ -206,8 +210,8 @@ fn write_findings(page: &mut Page, report: &StormReport) {
 }
 
 /// When nobody was at work.
-pub(super) fn when(kills: u64) -> String {
-    if kills == 0 { "at the end".to_string() } else { format!("after kill {kills}") }
+pub(super) fn when(after: Option<&FaultCount>) -> String {
+    after.map_or_else(|| "at the end".to_string(), |fault| format!("after {} {}", fault.kind, fault.count))
 }
 
 fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
@@ -283,6 +287,12 @@ fn is_variant(one: &ViolationReport, all: &[ViolationReport]) -> bool {
     plain.is_some_and(|plain| all.iter().any(|other| other.anomaly == plain))
 }
 
+/// `3 kills, 1 full disk`.
+fn fault_counts(faults: &[FaultCount]) -> String {
+    let one = |fault: &FaultCount| count(fault.count, &fault.kind.replace('-', " "));
+    faults.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 fn rolled_back(counts: &StormCounts) -> String {
     let total: u64 = counts.rolled_back.iter().map(|class| class.count).sum();
     let classes: Vec<String> =
@@ -307,7 +317,8 @@ mod tests {
     use super::super::super::model::check::{EdgeReport, StandingReport};
     use super::super::super::model::hunt::TargetVersion;
     use super::super::super::model::storm::{
-        AccessesReport, AttributeReport, ClassCount, ContentionReport, DamageReport, OperationsReport, PredicatesReport,
+        AccessesReport, AttributeReport, ClassCount, ContentionReport, DamageReport, FaultPlan, OperationsReport,
+        PredicatesReport,
     };
     use super::super::super::model::{Body, ExplanationReport, Report};
     use super::super::{TextOptions, print};
@@ -362,6 +373,10 @@ mod tests {
         }
     }
 
+    fn fault(kind: &str, count: u64) -> FaultCount {
+        FaultCount { kind: kind.to_string(), count }
+    }
+
     fn report() -> StormReport {
         StormReport {
             plan: StormPlan {
@@ -375,7 +390,7 @@ mod tests {
                 seconds_max: Some(30.0),
                 generate_only: false,
                 rate: Some(500),
-                kill_every_seconds: Some(5.0),
+                faults: vec![FaultPlan { kind: "kill".to_string(), every_seconds: 5.0 }],
             },
             ended: "budget".to_string(),
             failure: None,
@@ -390,7 +405,7 @@ mod tests {
             latency: Some(LatencyReport { p50_ms: 1.0, p95_ms: 2.5, p99_ms: 4.0, max_ms: 11.25 }),
             contention: Some(ContentionReport { operations: 3_900, contended: 1_000, dependencies: 800 }),
             validity: None,
-            kills: 3,
+            faults: vec![fault("kill", 3), fault("full-disk", 1)],
             damage: Vec::new(),
             invariants: None,
             judgement: Some(judgement()),
@@ -453,7 +468,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_explained() {
         let loss = "7 has version 3, and not the later version 5, which was acknowledged";
-        let damage = vec![DamageReport { kills: 3, losses: vec![loss.to_string(); 7] }];
+        let damage = vec![DamageReport { after: Some(fault("kill", 3)), losses: vec![loss.to_string(); 7] }];
         let violated = VerdictReport::Violated { violation: Box::new(violation()) };
         let judgement = Some(JudgementReport { verdict: violated, ..judgement() });
         check("storm_damaged.txt", StormReport { ended: "damaged".to_string(), damage, judgement, ..report() });
@@ -465,13 +480,13 @@ mod tests {
         write_plan(&mut page, &report().plan);
         let expected = "Storming mariadb 10.11\n  level     repeatable read\n  profile   registers, 10 keys\n  \
                         sessions  8\n  seed      1\n  budget    1000 transactions or 30 s, at most 500 a second\n  \
-                        faults    kill -9 every 5 s\n";
+                        faults    kill every 5 s\n";
         assert_eq!(page.paint(false), expected);
     }
 
     #[test]
     fn progress_is_one_line() {
-        let now = StormProgress { committed: 90, rolled_back: 10, kills: 2, seconds: 2.0 };
+        let now = StormProgress { committed: 90, rolled_back: 10, faults: vec![fault("kill", 2)], seconds: 2.0 };
         assert_eq!(progress(&now, None).text(), "2 s · 90 committed (45/s) · 10.0 % rolled back · 2 kills");
         assert_eq!(progress(&now, Some(30)).text(), "2 s · 90 committed (45/s)");
     }
