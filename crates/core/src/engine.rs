@@ -23,7 +23,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
+use crate::bulk::{self, Bulk};
 use crate::case::{Event, SessionName};
 use crate::dialect::Dialect;
 use crate::level::LevelName;
@@ -57,6 +59,18 @@ pub trait Engine: Send {
     /// All sessions of the earlier case have been dropped when this is called. A server that died is restarted here.
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError>;
 
+    /// Loads rows into a table that the setup made, by the fastest way that the database has, on at most so many
+    /// connections and threads at once. Returns how many rows there were; they are committed then. After an error some of
+    /// them may be there.
+    ///
+    /// Called between a reset and the first session. What is not overridden goes through one session, by INSERT.
+    fn load(&mut self, bulk: &dyn Bulk, _threads: usize) -> Result<u64, EngineError> {
+        let (target, dialect) = (self.info().target.clone(), self.info().dialect);
+        let name = SessionName::new("load").expect("it is a name");
+        let mut session = self.open(&SessionSpec { id: SessionId(0), name, node: None, level: None })?;
+        bulk::insert(&target, dialect, bulk, 0..bulk.positions(), &mut |sql| session.execute(sql))
+    }
+
     /// Opens a session: exactly one connection, which lives until the session is dropped. Dropping it rolls back what
     /// is open.
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError>;
@@ -87,6 +101,41 @@ pub trait Engine: Send {
     /// Carries out a positioned event of a case: partition, heal, deliver, kill.
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         Err(EngineError::new(&self.info().target, EngineErrorKind::Unsupported(format!("the event `@{event}`"))))
+    }
+
+    /// Breaks the server while sessions are at work, and mends it again. Engines can do this only to servers of their own
+    /// (see [`Capabilities::kill`]). `Err` if the server could not be mended: it does not start again, for example.
+    ///
+    /// Sessions whose connection does not survive notice that by themselves; new ones can be opened afterwards.
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        Err(EngineError::new(&self.info().target, EngineErrorKind::Unsupported(format!("the fault `{fault}`"))))
+    }
+}
+
+/// Something that befalls a server of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// All of its processes are killed with SIGKILL at once; then it is started, and recovers.
+    Kill,
+    /// It is stopped as its manual says, and started.
+    Restart,
+    /// Its processes stand still for so long (SIGSTOP), and go on. No connection is lost.
+    Pause(Duration),
+    /// There is no room left on its disk. It may refuse to write, or die of it.
+    FillDisk,
+    /// There is room again. If it died, it is started, and recovers.
+    FreeDisk,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Kill => "kill",
+            Fault::Restart => "restart",
+            Fault::Pause(_) => "pause",
+            Fault::FillDisk => "fill the disk",
+            Fault::FreeDisk => "free the disk",
+        })
     }
 }
 
@@ -181,8 +230,10 @@ impl EngineInfo {
 pub struct Capabilities {
     /// Sessions can be told which of several nodes to use; partitions, healing and delivery can be scripted.
     pub nodes: bool,
-    /// The server can be killed and restarted.
+    /// The server is ours: it can be killed, paused and restarted.
     pub kill: bool,
+    /// It has a small disk of its own, which can be filled.
+    pub small_disk: bool,
     /// Sessions that wait for one row may overtake one another: who came first is not sure to go on first.
     pub overtaking: bool,
     /// Foreign keys are checked against what others did when a transaction commits, not when a statement ends.

@@ -176,6 +176,8 @@ error_classes! {
     TransactionAborted = "transaction-aborted",
     /// The statement was cancelled, by us or by a time limit.
     Cancelled = "cancelled",
+    /// There is no room on the server's disk.
+    DiskFull = "disk-full",
     /// The connection or the server is gone.
     ConnectionLost = "connection-lost",
     /// Anything else.

@@ -223,6 +223,7 @@ fn symbols(class: ErrorClass) -> &'static str {
         ErrorClass::Syntax => "ER_PARSE_ERROR",
         ErrorClass::UnknownObject => "ER_NO_SUCH_TABLE,ER_BAD_TABLE_ERROR,ER_BAD_FIELD_ERROR,ER_SP_DOES_NOT_EXIST",
         ErrorClass::Cancelled => "ER_QUERY_INTERRUPTED,ER_LOCK_WAIT_TIMEOUT",
+        ErrorClass::DiskFull => "ER_DISK_FULL,ER_RECORD_FILE_FULL",
         ErrorClass::ConnectionLost => "2006,2013",
         ErrorClass::TransactionAborted | ErrorClass::Other => "ER_UNKNOWN_ERROR",
     }

@@ -163,7 +163,7 @@ fn rejection(step: &StepRun) -> Option<&DbError> {
         ErrorClass::Unique | ErrorClass::ForeignKey | ErrorClass::Check | ErrorClass::NotNull => true,
         ErrorClass::Deadlock | ErrorClass::SerializationFailure | ErrorClass::LockTimeout => true,
         // Not the statement's fault: what came before it is.
-        ErrorClass::TransactionAborted | ErrorClass::ConnectionLost => true,
+        ErrorClass::TransactionAborted | ErrorClass::ConnectionLost | ErrorClass::DiskFull => true,
         // A statement that waits to the end is a good one; one that works without end is not.
         ErrorClass::Cancelled => step.cancelled != Some(CancelReason::TimeLimit),
         ErrorClass::OutOfRange | ErrorClass::Conversion | ErrorClass::DivisionByZero => false,

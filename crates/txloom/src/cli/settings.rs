@@ -190,7 +190,9 @@ pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Fai
     if asked && private.peek().is_none() {
         return Err(Failure::bad_input("--server-arg and --keep-server are for private servers; no target is one"));
     }
-    private.for_each(|target| target.server = ServerOptions { extra: extra.clone(), keep: args.keep_server });
+    private.for_each(|target| {
+        target.server = ServerOptions { extra: extra.clone(), keep: args.keep_server, ..ServerOptions::default() };
+    });
     Ok(())
 }
 

@@ -22,7 +22,8 @@
 //!
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
 //! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`alarms`] (what of it is a complaint),
-//! [`postgres`]; `pristine` (data directories that are made once and copied), [`mysql`].
+//! `disk` and `fault` (how servers are broken), [`postgres`], `pristine` (data directories that are made once and copied),
+//! [`mysql`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
@@ -31,6 +32,8 @@ pub mod user;
 pub mod process;
 pub mod log;
 pub mod alarms;
+pub(crate) mod disk;
+pub(crate) mod fault;
 pub mod postgres;
 mod pristine;
 pub mod mysql;
@@ -42,6 +45,7 @@ pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use txloom_core::engine::{EngineError, EngineErrorKind};
 
@@ -64,6 +68,23 @@ pub struct ServerOptions {
     pub extra: Vec<(String, String)>,
     /// Whether the server is left running for the user to look inside.
     pub keep: bool,
+    /// Whether it synchronises with the disk and protects its pages, as it would by default. Servers that only run cases
+    /// need not; those that are to be killed must.
+    pub durable: bool,
+    /// Whether it has a small disk of its own, which can be filled.
+    pub small_disk: bool,
+    /// How long it may take to accept connections, recovery after a kill included.
+    pub start_limit: StartLimit,
+}
+
+/// How long a server may take to accept connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartLimit(pub Duration);
+
+impl Default for StartLimit {
+    fn default() -> StartLimit {
+        StartLimit(Duration::from_secs(60))
+    }
 }
 
 /// Why there is no server.

@@ -42,7 +42,8 @@ impl Pristine {
         Ok(pristine)
     }
 
-    fn data(&self) -> PathBuf {
+    /// Where it is.
+    pub(super) fn data(&self) -> PathBuf {
         self.scratch.path().join("data")
     }
 

@@ -23,9 +23,13 @@ use txloom_core::engine::Death;
 use super::alarms::AlarmReader;
 use super::log;
 use super::user::ServerUser;
+use crate::interrupt;
 
 /// How long a process may take to disappear after SIGKILL.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
+
+/// How often somebody who waits for the end of a process looks whether the user wants to stop.
+const STOP_POLL: Duration = Duration::from_millis(20);
 
 /// How long an orphaned server may take to shut down before it is killed.
 const ORPHAN_LIMIT: Duration = Duration::from_secs(3);
@@ -97,6 +101,18 @@ impl ServerProcess {
         ends_within(&self.descriptor, limit)
     }
 
+    /// Asks the process to stop, by a signal, and says whether it ended in time. Gives up when the user wants to stop.
+    pub fn stops_in_order(&self, signal: Signal, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        let _ = pidfd_send_signal(&self.descriptor, signal);
+        while !self.ends_within(STOP_POLL) {
+            if interrupt::requested() || Instant::now() > deadline {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Sends each signal in turn until the process ends within the time allowed after it; then SIGKILL.
     pub fn stop(&mut self, signals: &[(Signal, Duration)]) {
         let ended = signals.iter().any(|(signal, limit)| {
@@ -163,6 +179,27 @@ fn process_number(name: &OsStr) -> Option<Pid> {
 pub fn is_gone_within(pid: i32, limit: Duration) -> bool {
     let descriptor = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()));
     descriptor.is_none_or(|opened| opened.map_or(true, |descriptor| ends_within(descriptor, limit)))
+}
+
+/// Stops every process whose working directory lies in `dir` (SIGSTOP), lets `while_paused` pass, and lets them go on.
+pub fn pause_all_in(dir: &Path, while_paused: impl FnOnce()) {
+    let mut stopped: Vec<Found> = Vec::new();
+    // A process that was not stopped yet may have had children meanwhile: hence the loop.
+    loop {
+        let known: Vec<Pid> = stopped.iter().map(|process| process.pid).collect();
+        let new: Vec<Found> = processes_in(dir).into_iter().filter(|process| !known.contains(&process.pid)).collect();
+        if new.is_empty() {
+            break;
+        }
+        for process in &new {
+            let _ = pidfd_send_signal(&process.descriptor, Signal::STOP);
+        }
+        stopped.extend(new);
+    }
+    while_paused();
+    for process in &stopped {
+        let _ = pidfd_send_signal(&process.descriptor, Signal::CONT);
+    }
 }
 
 /// Kills every process whose working directory lies in `dir`, until there is none; says whether that succeeded.
@@ -237,6 +274,31 @@ mod tests {
         }
         process.stop(&[(Signal::INT, Duration::from_millis(50))]);
         assert_eq!(process.death().unwrap().how, "signal 9");
+    }
+
+    #[test]
+    fn who_is_paused_does_nothing_and_goes_on() {
+        let scratch = ScratchDir::create(None).unwrap();
+        let mut process = spawn(&scratch, "while :; do echo x; sleep 0.005; done");
+        let size = || fs::metadata(scratch.path().join("log")).map_or(0, |log| log.len());
+        let grows = || {
+            (0..200).any(|_| {
+                [size(), {
+                    process.ends_within(Duration::from_millis(10));
+                    size()
+                }]
+                .windows(2)
+                .all(|two| two[0] < two[1])
+            })
+        };
+        assert!(grows());
+        pause_all_in(scratch.path(), || {
+            let before = size();
+            std::thread::sleep(Duration::from_millis(50));
+            assert_eq!(size(), before);
+        });
+        assert!(grows());
+        process.stop(&[]);
     }
 
     #[test]

@@ -25,6 +25,11 @@ impl ServerUser {
         Some(candidates.iter().find_map(|name| find(&passwd, name)).unwrap_or(nobody))
     }
 
+    /// Its numbers: user and group.
+    pub(super) fn ids(&self) -> (u32, u32) {
+        (self.uid, self.gid)
+    }
+
     /// Gives a file or directory to the user.
     pub fn own(&self, path: &Path) -> io::Result<()> {
         chown(path, Some(self.uid), Some(self.gid))

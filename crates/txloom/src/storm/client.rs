@@ -65,8 +65,8 @@ pub(super) struct Client {
     pub(super) connections: Receiver<Box<dyn Session>>,
     pub(super) tally: Tally,
     pub(super) done: Vec<Done>,
-    /// How many kills the present connection comes after.
-    pub(super) kills_known: u64,
+    /// How many calls back the present connection comes after.
+    pub(super) calls_known: u64,
 }
 
 /// How a transaction ended, and why.
@@ -91,9 +91,9 @@ impl Client {
             return self.transaction().map(drop);
         }
         loop {
-            let is_lost = match self.shared.ask_leave(self.kills_known) {
+            let is_lost = match self.shared.ask_leave(self.calls_known) {
                 Leave::Over => return Ok(()),
-                Leave::Killed => true,
+                Leave::CalledBack => true,
                 Leave::Begin => {
                     let end = self.transaction()?;
                     if end.status == Status::Aborted && self.shared.counts_commits() {
@@ -116,7 +116,7 @@ impl Client {
         }
         let Ok(session) = self.connections.recv() else { return false };
         self.session = session;
-        self.kills_known = self.shared.kills();
+        self.calls_known = self.shared.calls();
         true
     }
 
@@ -128,8 +128,8 @@ impl Client {
         self.transactions.ended(end.status);
         self.count(&end, start);
         if self.is_recording {
-            let (session, status, accesses) = (self.number as u32, end.status, log.take());
-            self.done.push(Done { session, status, began, ended, accesses });
+            let (session, status, (accesses, operations)) = (self.number as u32, end.status, log.take());
+            self.done.push(Done { session, status, began, ended, accesses, operations });
         }
         Ok(end)
     }
@@ -144,6 +144,7 @@ impl Client {
                     outcome = self.execute(&sql)?;
                     self.tally.statements += 1;
                     self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, log);
+                    log.end_operation();
                 }
                 Next::Commit => return self.commit(),
                 Next::RollBack => return self.roll_back(None, TxStatus::Open),

@@ -21,6 +21,7 @@ use std::sync::mpsc::Sender;
 
 use txloom_core::level::formal::Level;
 
+use super::fault::FaultKind;
 use super::log::Log;
 use super::workload::{Answer, Next, Transactions};
 
@@ -45,8 +46,8 @@ pub struct Invariant {
 pub struct Breach {
     /// The invariant.
     pub invariant: Invariant,
-    /// After how many kills; the end of the storm is after all of them.
-    pub kills: u64,
+    /// What had befallen the server last, and for which time; nothing at the end of the storm.
+    pub after: Option<(FaultKind, u64)>,
     /// What the engine promises; `None` if nobody has found out.
     pub promised: Option<Level>,
     /// What the query returned.
@@ -122,7 +123,7 @@ mod tests {
     fn what_the_level_allows_is_no_finding() {
         let check = |promised, from, is_allowed| {
             let invariant = Invariant { name: "money", says: String::new(), query: String::new(), from };
-            let breach = Breach { invariant, kills: 0, promised, found: Found::default() };
+            let breach = Breach { invariant, after: None, promised, found: Found::default() };
             assert_eq!(breach.is_allowed(), is_allowed, "{promised:?} {from}");
         };
         check(Some(Level::Serializable), Level::CursorStability, false);

@@ -9,16 +9,20 @@
 //!                Transactions ──→ client 1 ─┼─→ logs ──→ History ──→ judge: does it keep what the engine promises?
 //!                Transactions ──→ client 2 ─┘     │
 //!                                   ↑             └────→ losses: is everything there that was acknowledged?
-//!                                  run: connections, time limits, kills
+//!                                  run: connections, time limits, faults
 //! ```
 //!
 //! * [`workload`]: what sessions ask for, and what their answers mean
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
-//! * `run`: the one who watches: opens connections, cancels what takes too long, kills the server, listens
+//! * `populate`: the rows that tables begin with
+//! * `generate`: statements that are made and not sent
+//! * `run`: the one who watches: opens connections, cancels what takes too long, breaks the server, listens
+//! * [`fault`]: what befalls a server
 //! * [`recovery`]: what must be there when nobody is at work
 //! * [`invariant`]: what must be true of the tables then
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
+//! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
 //!
@@ -45,12 +49,16 @@ pub mod workload;
 pub mod log;
 pub mod contention;
 pub mod latency;
+pub mod validity;
 pub mod recovery;
 pub mod invariant;
+pub mod fault;
 mod shared;
 mod client;
 mod watch;
+mod populate;
 mod run;
+mod generate;
 pub mod judge;
 pub mod report;
 #[cfg(test)]
@@ -65,9 +73,10 @@ use std::time::Duration;
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 use txloom_core::level::LevelName;
 
+pub use fault::{FaultCounts, FaultKind, Recurring};
 pub use shared::Tally;
-pub use watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
-pub use workload::{PROFILES, Scale, Workload};
+pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};
+pub use workload::{PROFILES, Scale, Shape, Workload};
 
 use run::Run;
 
@@ -122,8 +131,8 @@ pub struct Storm<'a> {
     pub statement_limit: Duration,
     /// Whether what happens is recorded.
     pub is_recording: bool,
-    /// How often the server is killed, if the engine can do that.
-    pub kill_every: Option<Duration>,
+    /// What befalls the server, if it is one that may be broken.
+    pub faults: Vec<Recurring>,
 }
 
 impl<'a> Storm<'a> {
@@ -138,14 +147,14 @@ impl<'a> Storm<'a> {
             rate: None,
             statement_limit: Duration::from_secs(10),
             is_recording: true,
-            kill_every: None,
+            faults: Vec::new(),
         }
     }
 
     /// Resets the engine, lets the sessions work, and tells what came of it. `Err` if it could not begin.
     pub fn run(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<Summary, EngineError> {
         let plan = self.plan(engine)?;
-        self.set_up(engine)?;
+        self.set_up(engine, watcher)?;
         let mut run = Run::start(self, engine)?;
         if watcher.started(&plan) == ControlFlow::Break(()) {
             run.stop(Ended::ByWatcher);
@@ -158,10 +167,7 @@ impl<'a> Storm<'a> {
         let info = engine.info();
         let level = self.level.clone().unwrap_or_else(|| info.default_level.clone());
         info.require_level(&level)?;
-        if self.kill_every.is_some() && !info.capabilities.kill {
-            let what = "a server of its own that could be killed: txloom kills only servers that it started";
-            return Err(EngineError::new(&info.target, EngineErrorKind::Unsupported(what.to_string())));
-        }
+        self.check_faults(engine)?;
         Ok(Plan {
             engine: info.clone(),
             level,
@@ -169,15 +175,29 @@ impl<'a> Storm<'a> {
             scale: self.scale,
             seed: self.seed,
             budget: self.budget,
+            generate_only: false,
             rate: self.rate,
-            kill_every: self.kill_every,
+            faults: self.faults.clone(),
         })
     }
 
-    fn set_up(&self, engine: &mut dyn Engine) -> Result<(), EngineError> {
+    /// Only what is ours is broken.
+    fn check_faults(&self, engine: &dyn Engine) -> Result<(), EngineError> {
+        let info = engine.info();
+        let fills = self.faults.iter().any(|fault| fault.kind == FaultKind::FullDisk);
+        let lack = match info.capabilities {
+            _ if self.faults.is_empty() => return Ok(()),
+            can if !can.kill => "a server of its own that could be broken: txloom breaks only servers that it started",
+            can if fills && !can.small_disk => "a small disk of its own that could be filled",
+            _ => return Ok(()),
+        };
+        Err(EngineError::new(&info.target, EngineErrorKind::Unsupported(lack.to_string())))
+    }
+
+    fn set_up(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<(), EngineError> {
         let outcomes = engine.reset(&self.workload.setup())?;
         match outcomes.into_iter().find_map(|outcome| outcome.error) {
-            None => Ok(()),
+            None => populate::populate(self.workload, engine, watcher),
             Some(error) => {
                 let what = format!("the tables of `{}` could not be set up: {error}", self.workload.name());
                 Err(EngineError::new(&engine.info().target, EngineErrorKind::Protocol(what)))

@@ -9,18 +9,22 @@ use txloom_core::history::check::Verdict;
 use txloom_core::history::survey::Standing;
 use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
+use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
+use super::contention::Contention;
 use super::invariant::Breach;
 use super::judge::{Judgement, promise};
 use super::latency::Latency;
-use super::{Ended, Plan, Progress, Summary, Tally, Workload};
+use super::validity::Figures;
+use super::{Ended, FaultCounts, FaultKind, Plan, Progress, Recurring, Summary, Tally, Workload};
 use crate::report::build::engine_version;
 use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    BreachReport, ClassCount, ContentionReport, DamageReport, InvariantsReport, JudgementReport, LatencyReport,
-    StormCounts, StormPlan, StormReport,
+    AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan,
+    InvariantsReport, JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan,
+    StormReport, ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -38,27 +42,30 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         seed: plan.seed,
         transactions_max: plan.budget.transactions,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
+        generate_only: plan.generate_only,
         rate: plan.rate,
-        kill_every_seconds: plan.kill_every.map(|every| every.as_secs_f64()),
+        faults: plan.faults.iter().map(fault_plan).collect(),
     }
 }
 
 /// How far it is.
 pub fn progress_report(progress: &Progress) -> StormProgress {
-    let Progress { committed, rolled_back, kills, elapsed } = *progress;
-    StormProgress { committed, rolled_back, kills, seconds: elapsed.as_secs_f64() }
+    let Progress { committed, rolled_back, ref faults, elapsed } = *progress;
+    StormProgress { committed, rolled_back, faults: fault_counts(faults), seconds: elapsed.as_secs_f64() }
 }
 
 /// What a storm came to; its workload names the items.
 pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workload: &dyn Workload) -> StormReport {
     let (ended, failure) = ended(&summary.ended);
     let damage = summary.damage.iter().map(|damage| DamageReport {
-        kills: damage.kills,
+        after: damage.after.map(nth_fault),
         losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
     });
-    let contention = summary
-        .contention
-        .map(|contention| ContentionReport { operations: contention.operations, contended: contention.contended });
+    let contention = summary.contention.map(|Contention { operations, contended, dependencies }| ContentionReport {
+        operations,
+        contended,
+        dependencies,
+    });
     StormReport {
         plan: plan_report(&summary.plan),
         ended: ended.to_string(),
@@ -67,12 +74,56 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         counts: counts(&summary.tally),
         latency: latency(&summary.tally.latency),
         contention,
-        kills: summary.kills,
+        validity: summary.figures.as_ref().map(validity_report),
+        faults: fault_counts(&summary.faults),
         damage: damage.collect(),
         invariants: invariants(summary),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
+    }
+}
+
+/// How valid it was.
+pub fn validity_report(figures: &Figures) -> ValidityReport {
+    let kinds = OperationKind::ALL.into_iter().map(|kind| (kind, figures.alphas.of(kind)));
+    let used = kinds.filter(|(_, counts)| **counts != Accessibility::default());
+    let operations = used.map(|(kind, counts)| OperationsReport {
+        kind: kind.name().to_string(),
+        valid: counts.valid,
+        invalid: counts.invalid,
+        refused: counts.refused,
+        skipped: counts.skipped,
+        alpha: counts.alpha(),
+        alpha_of_all: counts.alpha_of_all(),
+    });
+    // Of a single class of keys nothing can be said.
+    let judged = figures.goodness.iter().filter(|(_, _, goodness)| goodness.degrees > 0);
+    let accesses = judged.map(|(table, kind, goodness)| AccessesReport {
+        table: table.clone(),
+        kind: kind.name().to_string(),
+        accesses: goodness.accesses,
+        degrees: goodness.degrees,
+        beta: goodness.beta(),
+        log10_of_one_minus_beta: Some(goodness.miss_log10()).filter(|log| log.is_finite()),
+    });
+    let attributes = figures.stability.iter().map(|stability| AttributeReport {
+        table: stability.table.clone(),
+        attribute: stability.attribute.clone(),
+        delta: stability.deviation,
+        bound: stability.bound,
+    });
+    let predicates = &figures.predicates;
+    ValidityReport {
+        operations: operations.collect(),
+        accesses: accesses.collect(),
+        attributes: attributes.collect(),
+        predicates: (predicates.count > 0).then(|| PredicatesReport {
+            count: predicates.count,
+            conjunctive: predicates.conjunctive,
+            median_share: predicates.median_share(),
+            attempts_each: predicates.attempts as f64 / predicates.count as f64,
+        }),
     }
 }
 
@@ -89,18 +140,30 @@ fn invariants(summary: &Summary) -> Option<InvariantsReport> {
 }
 
 fn breach(breach: &Breach) -> BreachReport {
-    let Breach { invariant, kills, found, .. } = breach;
+    let Breach { invariant, after, found, .. } = breach;
     BreachReport {
         name: invariant.name.to_string(),
         says: invariant.says.clone(),
         from: invariant.from.to_string(),
         is_allowed: breach.is_allowed(),
-        kills: *kills,
+        after: after.map(nth_fault),
         query: invariant.query.clone(),
         columns: found.columns.clone(),
         rows: found.rows.clone(),
         row_count: found.row_count,
     }
+}
+
+fn nth_fault((kind, nth): (FaultKind, u64)) -> FaultCount {
+    FaultCount { kind: kind.name().to_string(), count: nth }
+}
+
+fn fault_plan(fault: &Recurring) -> FaultPlan {
+    FaultPlan { kind: fault.kind.name().to_string(), every_seconds: fault.every.as_secs_f64() }
+}
+
+fn fault_counts(faults: &FaultCounts) -> Vec<FaultCount> {
+    faults.iter().map(|(kind, count)| FaultCount { kind: kind.name().to_string(), count }).collect()
 }
 
 fn ended(ended: &Ended) -> (&'static str, Option<String>) {

@@ -11,18 +11,21 @@
 //! new one here, after it was asked whether the server died. A client whose statement does not even end when it is cancelled
 //! is left behind: the storm ends without it, and says so, but it never hangs.
 
+mod faults;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use txloom_core::case::{Event, SessionName};
+use txloom_core::case::SessionName;
 use txloom_core::engine::{Cancel, Engine, EngineError, EngineErrorKind, Session, SessionId, SessionSpec};
 use txloom_core::history::Status;
 
 use super::Storm;
 use super::client::{Client, Message, Share};
 use super::contention::Contention;
+use super::fault::{FaultCounts, FaultKind};
 use super::invariant::{Breach, Inquiry};
 use super::judge::promise;
 use super::log::{self, Done};
@@ -31,6 +34,7 @@ use super::shared::{Shared, Tally};
 use super::watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
 use super::workload::Transactions;
 use crate::interrupt;
+use faults::Timetable;
 
 /// How often the clients are looked after.
 const TICK: Duration = Duration::from_millis(20);
@@ -72,7 +76,8 @@ pub(super) struct Run<'a> {
     invariants: usize,
     breaches: Vec<Breach>,
     troubles: Vec<String>,
-    last_kill: Instant,
+    timetable: Timetable,
+    faults: FaultCounts,
     last_progress: Instant,
 }
 
@@ -90,7 +95,6 @@ impl<'a> Run<'a> {
         let (tell, told) = channel();
         // One place more, for audits.
         let shared = Arc::new(Shared::new(storm.budget, storm.rate, count + 1));
-        let now = Instant::now();
         let mut run = Run {
             storm,
             engine,
@@ -105,8 +109,9 @@ impl<'a> Run<'a> {
             invariants: 0,
             breaches: Vec::new(),
             troubles: Vec::new(),
-            last_kill: now,
-            last_progress: now,
+            timetable: Timetable::new(&storm.faults),
+            faults: FaultCounts::default(),
+            last_progress: Instant::now(),
         };
         for (number, session) in sessions.into_iter().enumerate() {
             let transactions = storm.workload.session(storm.seed, number);
@@ -141,7 +146,7 @@ impl<'a> Run<'a> {
             connections,
             tally: Tally::default(),
             done: Vec::new(),
-            kills_known: self.shared.kills(),
+            calls_known: self.shared.calls(),
         };
         // Not a scoped thread: one that hangs must not make us hang.
         let thread = std::thread::Builder::new().name(format!("session {number}"));
@@ -173,6 +178,7 @@ impl<'a> Run<'a> {
             }
             self.look(watcher);
         }
+        self.mend();
     }
 
     fn hear(&mut self, message: Message) {
@@ -201,6 +207,10 @@ impl<'a> Run<'a> {
         if self.shared.is_over() {
             return self.handles[number].connections = None;
         }
+        if self.timetable.is_full() {
+            // A server may refuse connections now, or die; when there is room again everybody gets a new one.
+            return;
+        }
         if let Some(death) = self.engine.death() {
             return self.stop(Ended::Died(death));
         }
@@ -227,11 +237,7 @@ impl<'a> Run<'a> {
             self.stop(Ended::Budget);
         }
         self.cancel_slow();
-        let is_due = |every: Duration| self.last_kill.elapsed() >= every;
-        if !self.shared.is_over() && self.storm.kill_every.is_some_and(is_due) && self.is_working() {
-            self.kill();
-            self.last_kill = Instant::now();
-        }
+        self.break_what_is_due();
         if self.last_progress.elapsed() >= PROGRESS_EVERY {
             self.last_progress = Instant::now();
             if watcher.progress(&self.progress()).is_break() {
@@ -248,7 +254,7 @@ impl<'a> Run<'a> {
         Progress {
             committed: self.shared.committed.load(Ordering::Relaxed),
             rolled_back: self.shared.rolled_back.load(Ordering::Relaxed),
-            kills: self.shared.kills(),
+            faults: self.faults,
             elapsed: self.shared.elapsed(),
         }
     }
@@ -272,51 +278,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Kills the server, lets it recover, looks whether everything is there, and connects everybody again.
-    fn kill(&mut self) {
-        let recovered = self.engine.event(&Event::Kill);
-        self.shared.note_kill();
-        match recovered {
-            Err(_) if interrupt::requested() => return self.stop(Ended::Interrupted),
-            Err(error) => return self.stop(Ended::NotRecovered(error)),
-            Ok(()) => {}
-        }
-        self.await_lost();
-        if self.shared.is_over() {
-            return;
-        }
-        self.audit();
-        self.inquire();
-        if !self.damage.is_empty() || self.breaches.iter().any(|breach| !breach.is_allowed()) {
-            return self.stop(Ended::Damaged);
-        }
-        for number in 0..self.storm.scale.sessions {
-            if self.handles[number].state != State::Lost {
-                continue;
-            }
-            match open(self.storm, self.engine, number) {
-                Ok(session) => self.connect(number, session),
-                Err(error) => return self.stop(Ended::Failed(error)),
-            }
-        }
-    }
-
-    /// Listens until nobody works any more: everybody notices that the server was killed.
-    fn await_lost(&mut self) {
-        while self.is_working() {
-            match self.told.recv_timeout(TICK) {
-                Ok(Message::Lost { number, done }) => {
-                    self.done.extend(done);
-                    self.handles[number].state = State::Lost;
-                }
-                Ok(message) => self.hear(message),
-                Err(_) => self.cancel_slow(),
-            }
-        }
-    }
-
-    /// Reads everything while nobody is at work, and compares it with what was acknowledged.
-    fn audit(&mut self) {
+    /// Reads everything while nobody is at work, and compares it with what was acknowledged. `after` is what happened
+    /// last; nothing at the end.
+    fn audit(&mut self, after: Option<(FaultKind, u64)>) {
         if !self.storm.is_recording {
             return;
         }
@@ -327,9 +291,10 @@ impl<'a> Run<'a> {
         let (before, audits) = self.done.split_at(before);
         match audits {
             [audit] if audit.status == Status::Committed => {
+                self.storm.workload.at_rest(&audit.accesses);
                 let losses = losses(before, &audit.accesses);
                 if !losses.is_empty() {
-                    self.damage.push(Damage { kills: self.shared.kills(), losses });
+                    self.damage.push(Damage { after, losses });
                 }
             }
             _ => self.troubles.push("what is there at the end could not be read: the transaction failed".to_string()),
@@ -337,7 +302,7 @@ impl<'a> Run<'a> {
     }
 
     /// Asks whether the invariants hold while nobody is at work. Of each that does not, the first time is told.
-    fn inquire(&mut self) {
+    fn inquire(&mut self, after: Option<(FaultKind, u64)>) {
         let invariants = self.storm.workload.invariants();
         if !self.storm.is_recording || invariants.is_empty() {
             return;
@@ -361,7 +326,7 @@ impl<'a> Run<'a> {
         for (invariant, found) in invariants.into_iter().zip(answers.into_iter().flatten()) {
             let is_known = self.breaches.iter().any(|breach| breach.invariant.name == invariant.name);
             if found.row_count > 0 && !is_known {
-                self.breaches.push(Breach { invariant, kills: self.shared.kills(), promised, found });
+                self.breaches.push(Breach { invariant, after, promised, found });
             }
         }
     }
@@ -387,8 +352,8 @@ impl<'a> Run<'a> {
         let is_complete = self.handles.iter().all(|handle| handle.state == State::Ended);
         let has_server = !matches!(self.ended, Some(Ended::Died(_) | Ended::NotRecovered(_)));
         if is_complete && has_server && !matches!(self.ended, Some(Ended::Damaged)) {
-            self.audit();
-            self.inquire();
+            self.audit(None);
+            self.inquire(None);
         }
         let workload = self.storm.workload;
         let name = |item| workload.item_name(item);
@@ -398,9 +363,10 @@ impl<'a> Run<'a> {
             plan,
             elapsed,
             contention: history.is_some().then(|| Contention::of(&self.done)),
+            figures: workload.figures(),
             history,
             tally: self.tally,
-            kills: self.shared.kills(),
+            faults: self.faults,
             ended: self.ended.unwrap_or(Ended::Budget),
             damage: self.damage,
             invariants: self.invariants,

@@ -27,8 +27,8 @@ pub(super) struct Shared {
     /// A common order of beginnings and ends.
     clock: AtomicU64,
     is_over: AtomicBool,
-    /// How often the server was killed.
-    kills: AtomicU64,
+    /// How often everybody was called back.
+    calls: AtomicU64,
     pub(super) committed: AtomicU64,
     pub(super) rolled_back: AtomicU64,
     /// By session: since when a statement is being executed, in microseconds after the start; 0: none.
@@ -39,8 +39,8 @@ pub(super) struct Shared {
 pub(super) enum Leave {
     /// Granted.
     Begin,
-    /// The server was killed meanwhile: the connection is gone.
-    Killed,
+    /// Everybody is called back: the connection is given up.
+    CalledBack,
     /// The storm is over.
     Over,
 }
@@ -55,7 +55,7 @@ impl Shared {
             begun: AtomicU64::new(0),
             clock: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
-            kills: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
             committed: AtomicU64::new(0),
             rolled_back: AtomicU64::new(0),
             busy: (0..sessions).map(|_| AtomicU64::new(0)).collect(),
@@ -78,16 +78,17 @@ impl Shared {
         self.is_over.load(Ordering::SeqCst)
     }
 
-    pub(super) fn kills(&self) -> u64 {
-        self.kills.load(Ordering::SeqCst)
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
     }
 
-    pub(super) fn note_kill(&self) {
-        self.kills.fetch_add(1, Ordering::SeqCst);
+    /// Has everybody end the present transaction, hand over what was logged, and wait for a new connection.
+    pub(super) fn call_back(&self) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Takes one transaction of the budget, and sleeps until its time has come.
-    pub(super) fn ask_leave(&self, kills_known: u64) -> Leave {
+    pub(super) fn ask_leave(&self, calls_known: u64) -> Leave {
         if self.is_over() {
             return Leave::Over;
         }
@@ -100,9 +101,9 @@ impl Shared {
         loop {
             match time.checked_sub(self.elapsed()) {
                 _ if self.is_over() => return Leave::Over,
-                _ if self.kills() > kills_known => {
+                _ if self.calls() > calls_known => {
                     self.give_back();
-                    return Leave::Killed;
+                    return Leave::CalledBack;
                 }
                 None | Some(Duration::ZERO) => return Leave::Begin,
                 Some(left) => std::thread::sleep(left.min(NAP)),
@@ -196,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sleeps_hears_of_a_kill() {
+    fn whoever_sleeps_hears_the_call() {
         let shared = Shared::new(Budget::transactions(5), Some(1), 1);
         assert!(matches!(shared.ask_leave(0), Leave::Begin));
-        shared.note_kill();
-        assert!(matches!(shared.ask_leave(0), Leave::Killed));
+        shared.call_back();
+        assert!(matches!(shared.ask_leave(0), Leave::CalledBack));
         shared.end();
         assert!(matches!(shared.ask_leave(1), Leave::Over));
     }

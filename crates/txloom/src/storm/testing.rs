@@ -60,6 +60,7 @@ pub(super) fn check_invariants(workload: &dyn super::Workload, transactions: u64
 
     let outcomes = engine.reset(&workload.setup()).unwrap();
     assert!(outcomes.iter().all(|outcome| outcome.error.is_none()), "{outcomes:?}");
+    super::populate::populate(workload, engine.as_mut(), &mut ()).unwrap();
     for invariant in &invariants {
         let outcome = engine.probe(&invariant.query).unwrap();
         assert!(outcome.error.is_none() && outcome.rows().unwrap().rows.is_empty(), "{invariant:?} {outcome:?}");

@@ -17,7 +17,7 @@ fn storm(target: &str, profile: &str, level: &str, transactions: u64) -> (Summar
     let mut engine = engine(target);
     let scale = Scale { sessions: 4, keys: 5, ops: 4 };
     let profile = PROFILES.iter().find(|one| one.name == profile).unwrap();
-    let workload = (profile.make)(scale, engine.info()).unwrap();
+    let workload = (profile.make)(&Shape::new(scale), engine.info()).unwrap();
     let budget = Budget::transactions(transactions);
     let storm = Storm { level: LevelName::parse(level), budget, ..Storm::new(&*workload, scale) };
     let summary = storm.run(engine.as_mut(), &mut ()).unwrap();
@@ -60,9 +60,10 @@ fn a_level_that_an_engine_does_not_have_is_refused() {
     let storm = Storm { level: LevelName::parse("read committed"), ..Storm::new(&workload, scale) };
     let error = storm.run(engine.as_mut(), &mut ()).unwrap_err();
     assert!(matches!(error.kind, EngineErrorKind::Unsupported(_)), "{error}");
-    let storm = Storm { kill_every: Some(Duration::from_secs(1)), ..Storm::new(&workload, scale) };
+    let kill = Recurring { kind: FaultKind::Kill, every: Duration::from_secs(1) };
+    let storm = Storm { faults: vec![kill], ..Storm::new(&workload, scale) };
     let error = storm.run(engine.as_mut(), &mut ()).unwrap_err();
-    assert!(error.to_string().contains("kills only servers that it started"), "{error}");
+    assert!(error.to_string().contains("breaks only servers that it started"), "{error}");
 }
 
 #[test]

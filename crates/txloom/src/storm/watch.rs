@@ -8,14 +8,22 @@ use txloom_core::history::History;
 use txloom_core::level::LevelName;
 
 use super::contention::Contention;
+use super::fault::{FaultCounts, FaultKind, Recurring};
 use super::invariant::Breach;
 use super::recovery::Loss;
 use super::shared::Tally;
+use super::validity::Figures;
 use super::{Budget, Scale};
 
 /// Somebody who is told what happens, on the thread that called [`Storm::run`](super::Storm::run). Who answers *break* ends
 /// the storm; what there is, is checked all the same. `()` is a watcher who does not care.
 pub trait Watcher {
+    /// Tables are being filled, which comes before everything else; told a few times a second. Who answers *break* ends the
+    /// storm before it began.
+    fn loading(&mut self, _loading: &Loading<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// The storm begins, and this is what will be done.
     fn started(&mut self, _plan: &Plan) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -44,10 +52,25 @@ pub struct Plan {
     pub seed: u64,
     /// When it ends.
     pub budget: Budget,
+    /// Whether statements are made and not sent.
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     pub rate: Option<u32>,
-    /// How often the server is killed.
-    pub kill_every: Option<Duration>,
+    /// What befalls the server.
+    pub faults: Vec<Recurring>,
+}
+
+/// How far a table is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loading<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many it will have at most.
+    pub positions: u64,
+    /// How long it has been taking.
+    pub elapsed: Duration,
 }
 
 /// How far a storm is.
@@ -57,8 +80,8 @@ pub struct Progress {
     pub committed: u64,
     /// Transactions that were rolled back.
     pub rolled_back: u64,
-    /// How often the server was killed.
-    pub kills: u64,
+    /// What befell the server.
+    pub faults: FaultCounts,
     /// How long it has been running.
     pub elapsed: Duration,
 }
@@ -74,7 +97,7 @@ pub enum Ended {
     Interrupted,
     /// The server died, though nobody killed it.
     Died(Death),
-    /// The server was killed, and does not start again.
+    /// The server was killed or restarted, and does not come back.
     NotRecovered(EngineError),
     /// After a recovery, something was not as it must be.
     Damaged,
@@ -85,8 +108,8 @@ pub enum Ended {
 /// What was not as it must be when nobody was at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// After how many kills; the end of the storm is after all of them.
-    pub kills: u64,
+    /// After what, and the how-many-eth of its kind; nothing: at the end.
+    pub after: Option<(FaultKind, u64)>,
     /// What is wrong: at most one per item.
     pub losses: Vec<Loss>,
 }
@@ -102,12 +125,14 @@ pub struct Summary {
     pub elapsed: Duration,
     /// Why it ended.
     pub ended: Ended,
-    /// How often the server was killed and recovered.
-    pub kills: u64,
+    /// What befell the server.
+    pub faults: FaultCounts,
     /// What was recorded; `None` if nothing was to be, or if a session was left behind, of which nobody knows what it did.
     pub history: Option<History>,
     /// How much transactions met.
     pub contention: Option<Contention>,
+    /// How valid it was, if the workload keeps a picture of the database.
+    pub figures: Option<Figures>,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
     /// How many invariants were asked for, each time that nobody was at work.

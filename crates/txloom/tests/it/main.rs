@@ -16,6 +16,7 @@
 //! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
+//! * `load`: many rows at once: they come back as they went in, and what is refused is told
 //! * `storm`: storms, recorded and checked; kills; what is refused
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
@@ -46,7 +47,9 @@ mod histories;
 mod traces;
 mod reduce;
 mod hunt;
+mod load;
 mod storm;
+mod storm_valid;
 mod formats;
 mod bad_input;
 mod spellings;

@@ -102,7 +102,7 @@ fn fate(class: ErrorClass) -> Option<Fate> {
         | ErrorClass::UnknownObject => Some(Fate::Refused),
         ErrorClass::TransactionAborted => Some(Fate::Aborted),
         ErrorClass::ConnectionLost => Some(Fate::Gone),
-        ErrorClass::Cancelled | ErrorClass::Other => None,
+        ErrorClass::Cancelled | ErrorClass::DiskFull | ErrorClass::Other => None,
     }
 }
 

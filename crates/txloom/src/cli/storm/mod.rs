@@ -41,7 +41,7 @@ pub struct StormArgs {
     /// The same, as every command takes it
     #[arg(long, value_name = "TARGET", conflicts_with = "target")]
     pub on: Option<String>,
-    /// What sessions do: registers or list-append
+    /// What sessions do: registers, list-append, ycsb-sql, updates or dbstorm
     #[arg(long, value_name = "NAME", default_value = "registers")]
     pub profile: String,
     /// How many sessions work at once
@@ -59,15 +59,42 @@ pub struct StormArgs {
     /// What all random choices follow from: the same seed, the same statements; what they meet is up to the database
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How many registers or lists there are; fewer meet more
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub keys: usize,
+    /// How many keys there are; with fewer, transactions meet more [default: as the profile has it]
+    #[arg(long, value_name = "N")]
+    pub keys: Option<usize>,
+    /// How much some keys are preferred: the exponent of a Zipf distribution; 0 prefers none
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    pub skew: f64,
+    /// The share of keys whose rows come and go
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    pub dynamic: f64,
+    /// How keys are drawn
+    #[arg(long, value_name = "HOW", default_value = "independent")]
+    pub access: AccessKind,
+    /// Whether rows are read by conditions, too
+    #[arg(long, value_name = "WHETHER", default_value = "on")]
+    pub predicate: Check,
+    /// Make the statements of all transactions and send none: how fast is that?
+    #[arg(long, conflicts_with_all = ["kill", "rate", "save_history"])]
+    pub generate_only: bool,
     /// Begin at most so many transactions a second, all sessions together
     #[arg(long, value_name = "N")]
     pub rate: Option<u32>,
     /// Kill the server (kill -9) every so often, let it recover, and see whether everything is there; private servers only
     #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
     pub kill: Vec<String>,
+    /// Have the server stand still for a second every so often
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub pause: Vec<String>,
+    /// Stop the server in good order every so often, and start it again
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub restart: Vec<String>,
+    /// Leave the server no room on its disk every so often, for two seconds
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub full_disk: Vec<String>,
+    /// A server that takes longer than this to recover is a finding
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub recovery_limit: String,
     /// Whether what happens is recorded and checked
     #[arg(long, value_name = "WHETHER", default_value = "on")]
     pub check: Check,
@@ -91,14 +118,24 @@ pub struct StormArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Whether a storm is recorded and checked.
+/// Whether something is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Check {
     /// It is
     #[default]
     On,
-    /// It is not: only the figures are of interest
+    /// It is not
     Off,
+}
+
+/// How keys are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum AccessKind {
+    /// Each by itself, as chance has it
+    #[default]
+    Independent,
+    /// Spread evenly: every key as often as it should be, and fewer conflicts
+    Even,
 }
 
 /// What the help ends with.
@@ -122,17 +159,20 @@ pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut engine = engines::open(&settings.target)?;
     let workload = settings.workload(engine.info())?;
     let storm = Storm {
-        seed: settings.seed,
+        seed: settings.shape.seed,
         level: settings.level.clone(),
         budget: settings.budget,
         rate: settings.rate,
         statement_limit: settings.statement_limit,
         is_recording: settings.is_recording(),
-        kill_every: settings.kill_every,
-        ..Storm::new(&*workload, settings.scale)
+        faults: settings.faults.clone(),
+        ..Storm::new(&*workload, settings.shape.scale)
     };
     let mut show = Show::new(&settings, streams);
-    let summary = storm.run(engine.as_mut(), &mut show)?;
+    let summary = match settings.generate_only {
+        true => storm.generate(engine.as_ref(), &mut show)?,
+        false => storm.run(engine.as_mut(), &mut show)?,
+    };
     show.finish()?;
     drop(engine);
     tell(&summary, &*workload, &settings, streams)

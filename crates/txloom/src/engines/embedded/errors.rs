@@ -96,6 +96,7 @@ fn class(code: i32, message: &str) -> ErrorClass {
         ffi::SQLITE_BUSY_SNAPSHOT => ErrorClass::SerializationFailure,
         ffi::SQLITE_TOOBIG => ErrorClass::OutOfRange,
         ffi::SQLITE_INTERRUPT => ErrorClass::Cancelled,
+        ffi::SQLITE_FULL => ErrorClass::DiskFull,
         ffi::SQLITE_ERROR => class_of_message(message),
         _ if matches!(code & 0xff, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) => ErrorClass::LockTimeout,
         _ => ErrorClass::Other,

@@ -21,6 +21,8 @@ pub(super) fn classify(errno: u16) -> ErrorClass {
         1064 | 1065 | 1149 => ErrorClass::Syntax,
         1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1115 | 1128 | 1146 | 1176 | 1193 => ErrorClass::UnknownObject,
         1273 | 1286 | 1305 | 1327 | 1360 | 1477 | 1539 | 1630 | 4091 => ErrorClass::UnknownObject,
+        // "Disk full"; "the table is full", which InnoDB says of a file that cannot grow.
+        1021 | 1114 => ErrorClass::DiskFull,
         1028 | 1317 | 1969 | 3024 => ErrorClass::Cancelled,
         1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => ErrorClass::ConnectionLost,
         _ => ErrorClass::Other,
@@ -47,6 +49,7 @@ mod tests {
             (1365, ErrorClass::DivisionByZero),
             (1064, ErrorClass::Syntax),
             (1146, ErrorClass::UnknownObject),
+            (1114, ErrorClass::DiskFull),
             (1317, ErrorClass::Cancelled),
             (1927, ErrorClass::ConnectionLost),
             (1040, ErrorClass::Other),

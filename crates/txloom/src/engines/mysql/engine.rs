@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
-    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Holder, KnownWaits, Session, SessionId, SessionSpec,
-    State, Waits,
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Holder, KnownWaits, Session, SessionId,
+    SessionSpec, State, Waits,
 };
 use txloom_core::outcome::Outcome;
 
@@ -28,6 +29,10 @@ impl Engine for MySqlEngine {
 
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
         self.begin_case(setup)
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk, threads)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {
@@ -107,16 +112,23 @@ impl Engine for MySqlEngine {
     }
 
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
-        match (event, &mut self.home) {
-            (Event::Kill, Home::Private(server)) => {
-                server.kill();
-                let restarted = server.restart();
-                self.disconnect();
-                restarted.map_err(|error| error.for_target(&self.info.target))?;
-                self.hold_purge()
-            }
+        match (event, &self.home) {
+            (Event::Kill, Home::Private(_)) => self.fault(Fault::Kill),
             _ => Err(self.unsupported(&format!("the event `@{event}`"))),
         }
+    }
+
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        let Home::Private(server) = &mut self.home else {
+            return Err(self.unsupported(&format!("the fault `{fault}`")));
+        };
+        let mended = server.fault(fault).map_err(|error| error.for_target(&self.info.target));
+        if matches!(mended, Ok(false)) {
+            return Ok(());
+        }
+        self.disconnect();
+        mended?;
+        self.hold_purge()
     }
 }
 

@@ -43,9 +43,10 @@ mod world;
 
 use std::sync::Arc;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
-    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Session, SessionId, SessionSpec, State, Waits,
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Session, SessionId, SessionSpec, State, Waits,
 };
 use txloom_core::outcome::Outcome;
 use txloom_core::planted::PlantedBug;
@@ -101,6 +102,11 @@ impl Engine for Planted {
         self.inner.reset(setup)
     }
 
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.require_alive()?;
+        self.inner.load(bulk, threads)
+    }
+
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {
         self.require_alive()?;
         let inner = self.inner.open(spec)?;
@@ -134,6 +140,11 @@ impl Engine for Planted {
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
         self.require_alive()?;
         self.inner.event(event)
+    }
+
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        self.require_alive()?;
+        self.inner.fault(fault)
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn classify(sqlstate: &str) -> ErrorClass {
             ErrorClass::UnknownObject
         }
         "25P02" => ErrorClass::TransactionAborted,
+        "53100" => ErrorClass::DiskFull,
         "57014" => ErrorClass::Cancelled,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" => ErrorClass::ConnectionLost,
         other if other.starts_with("08") => ErrorClass::ConnectionLost,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
-    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Holder, KnownWaits, Session, SessionId, SessionSpec,
-    State, Waits,
+    Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Holder, KnownWaits, Session, SessionId,
+    SessionSpec, State, Waits,
 };
 use txloom_core::outcome::{Outcome, TxStatus};
 
@@ -56,6 +57,10 @@ impl Engine for PostgresEngine {
             self.idle_tainted = tainted;
         }
         Ok(outcomes)
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk, threads)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {
@@ -119,15 +124,25 @@ impl Engine for PostgresEngine {
     }
 
     fn event(&mut self, event: &Event) -> Result<(), EngineError> {
-        match (event, &mut self.home) {
-            (Event::Kill, Home::Private(server)) => {
-                server.kill();
-                let restarted = server.restart();
-                self.disconnect();
-                restarted.map_err(|error| error.for_target(&self.info.target))
-            }
+        match (event, &self.home) {
+            (Event::Kill, Home::Private(_)) => self.fault(Fault::Kill),
             _ => Err(self.unsupported(&format!("the event `@{event}`"))),
         }
+    }
+
+    fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        let Home::Private(server) = &mut self.home else {
+            return Err(self.unsupported(&format!("the fault `{fault}`")));
+        };
+        let mended = server.fault(fault).map_err(|error| error.for_target(&self.info.target));
+        if !matches!(mended, Ok(false)) {
+            self.disconnect();
+        }
+        if fault == Fault::FillDisk {
+            // The present piece of the log of changes has room for a while; a new one has not.
+            let _ = self.probe("SELECT pg_switch_wal()");
+        }
+        mended.map(drop)
     }
 }
 

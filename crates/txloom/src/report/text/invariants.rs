@@ -13,8 +13,8 @@ const ROWS_SHOWN: usize = 3;
 pub(super) fn write_invariants(page: &mut Page, level: &str, report: &InvariantsReport) {
     let InvariantsReport { evidence, promised, asked, broken } = report;
     let told = |role: Role, mark: &str, breach: &BreachReport, words: &str| {
-        let BreachReport { name, says, kills, .. } = breach;
-        let words = format!(" is broken {} ({evidence}){words}: {says}", when(*kills));
+        let BreachReport { name, says, after, .. } = breach;
+        let words = format!(" is broken {} ({evidence}){words}: {says}", when(after.as_ref()));
         Line::new(role, mark).with(Role::Strong, name.as_str()).with(Role::Plain, words)
     };
     for breach in broken.iter().filter(|breach| !breach.is_allowed) {
@@ -58,6 +58,7 @@ fn write_rows(page: &mut Page, breach: &BreachReport) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::model::storm::FaultCount;
     use super::*;
 
     fn breach(is_allowed: bool) -> BreachReport {
@@ -67,7 +68,7 @@ mod tests {
             says: "each account holds what it should".to_string(),
             from: "cursor stability".to_string(),
             is_allowed,
-            kills: if is_allowed { 0 } else { 2 },
+            after: (!is_allowed).then(|| FaultCount { kind: "kill".to_string(), count: 2 }),
             query: "SELECT 1".to_string(),
             columns: ["custid", "held", "booked"].map(str::to_string).to_vec(),
             rows: vec![row; 4],

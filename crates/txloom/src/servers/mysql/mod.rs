@@ -13,8 +13,8 @@
 //! And it is made *open*, so that its waits can be read: `SHOW ENGINE INNODB STATUS` lists all locks, and the performance
 //! schema keeps metadata locks (and nothing else: with its usual sizes it would double the server's memory).
 //!
-//! The kernel survives a server that is killed, so what a commit has *written* is not lost: the log is written at each
-//! commit and never synchronised.
+//! What is thrown away need not reach a disk: the log is written at each commit and never synchronised, unless the server is
+//! to be durable ([`ServerOptions::durable`]).
 
 mod install;
 
@@ -26,11 +26,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use txloom_core::engine::Death;
+use rustix::process::Signal;
+use txloom_core::engine::{Death, Fault};
 
 pub use install::{Installation, Product};
 
 use super::alarms::AlarmReader;
+use super::disk::SmallDisk;
+use super::fault::{self, Breakable};
 use super::pristine::{Pristine, copy_tree};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
@@ -42,8 +45,8 @@ use crate::interrupt;
 /// The users that may run the server when we are root, best first.
 const USERS: &[&str] = &["mysql", "nobody"];
 
-/// How long a server may take to accept connections; recovery after a kill included.
-const START_LIMIT: Duration = Duration::from_secs(60);
+/// How long a server that is restarted may take to shut down.
+const RESTART_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a starting server is asked whether it is ready.
 const START_POLL: Duration = Duration::from_millis(2);
@@ -57,8 +60,19 @@ const SIZES: &[&str] = &[
 ];
 
 /// Nothing is synchronised with the disk. MariaDB's log of schema changes would be, at every CREATE and DROP.
-const UNSYNCHRONISED: &[&str] =
-    &["--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--loose-sync-frm=OFF", "--loose-debug-no-sync=ON"];
+const UNSYNCHRONISED: &[&str] = &[
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-flush-method=nosync",
+    "--innodb-doublewrite=0",
+    "--loose-sync-frm=OFF",
+    "--loose-debug-no-sync=ON",
+];
+
+/// Everything is synchronised, and pages are written twice, since a write may be cut off between two pages.
+const DURABLE: &[&str] = &["--innodb-flush-log-at-trx-commit=1", "--innodb-doublewrite=1"];
+
+/// On a small disk, files grow in small pieces: who is to notice that it is full must need more of it.
+const SMALL: &[&str] = &["--innodb-autoextend-increment=1"];
 
 /// The settings of every private server. What only one of the two products, or only some versions know is *loose*.
 const SETTINGS: &[&str] = &[
@@ -80,7 +94,6 @@ const SETTINGS: &[&str] = &[
     "--innodb-buffer-pool-size=32M",
     "--loose-innodb-buffer-pool-dump-at-shutdown=OFF",
     "--loose-innodb-buffer-pool-load-at-startup=OFF",
-    "--innodb-flush-log-at-trx-commit=2",
     "--innodb-status-output-locks=ON",
     "--performance-schema=ON",
     "--performance-schema-instrument=%=OFF",
@@ -125,6 +138,7 @@ pub struct PrivateMySql {
     user: Option<ServerUser>,
     pristine: Arc<Pristine>,
     process: ServerProcess,
+    disk: Option<SmallDisk>,
     scratch: ScratchDir,
 }
 
@@ -138,9 +152,14 @@ impl PrivateMySql {
             initialise(&installation, user.as_ref(), dir, data)
         })?;
         let scratch = ScratchDir::create_in_memory(user.as_ref()).map_err(failed("make a scratch directory"))?;
-        pristine.copy_to(&data_dir(&scratch))?;
-        let process = launch(&installation, &options, user.as_ref(), &scratch)?;
-        let mut server = PrivateMySql { installation, options, user, pristine, process, scratch };
+        let data = data_dir(&scratch);
+        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
+        match &mut disk {
+            Some(disk) => disk.copy(&pristine.data())?,
+            None => pristine.copy_to(&data)?,
+        }
+        let process = launch(&installation, &options, user.as_ref(), disk.as_ref(), &scratch)?;
+        let mut server = PrivateMySql { installation, options, user, pristine, process, disk, scratch };
         server.await_ready()?;
         Ok(server)
     }
@@ -197,6 +216,16 @@ impl PrivateMySql {
         log::trim(&self.log_path())
     }
 
+    /// Whether it has a small disk of its own.
+    pub fn has_small_disk(&self) -> bool {
+        self.disk.is_some()
+    }
+
+    /// Breaks it and mends it; says whether it was started anew.
+    pub fn fault(&mut self, fault: Fault) -> Result<bool, ServerError> {
+        fault::befall(self, fault)
+    }
+
     /// Kills it with SIGKILL. [`PrivateMySql::restart`] recovers the data.
     pub fn kill(&mut self) {
         self.process.stop(&[]);
@@ -206,13 +235,18 @@ impl PrivateMySql {
     /// Starts it again on the data that it has, after it died or was killed.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.kill();
-        self.process = launch(&self.installation, &self.options, self.user.as_ref(), &self.scratch)?;
+        let (user, disk) = (self.user.as_ref(), self.disk.as_ref());
+        self.process = launch(&self.installation, &self.options, user, disk, &self.scratch)?;
         self.await_ready()
     }
 
     /// Starts it again with pristine data: whatever was done to it is forgotten.
     pub fn renew(&mut self) -> Result<(), ServerError> {
         self.kill();
+        if let Some(disk) = &mut self.disk {
+            disk.copy(&self.pristine.data())?;
+            return self.restart();
+        }
         let data = data_dir(&self.scratch);
         match fs::remove_dir_all(&data) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -225,7 +259,8 @@ impl PrivateMySql {
 
     /// Waits until the server greets who connects.
     fn await_ready(&mut self) -> Result<(), ServerError> {
-        let deadline = Instant::now() + START_LIMIT;
+        let limit = self.options.start_limit.0;
+        let deadline = Instant::now() + limit;
         let program = self.installation.server.display().to_string();
         while !greets(&self.socket()) {
             self.process.ends_within(START_POLL);
@@ -237,11 +272,37 @@ impl PrivateMySql {
                 return Err(ServerError::Interrupted);
             }
             if Instant::now() > deadline {
-                let (seconds, log) = (START_LIMIT.as_secs(), log::last_lines(&self.log_path()).join("\n  "));
+                let (seconds, log) = (limit.as_secs(), log::last_lines(&self.log_path()).join("\n  "));
                 return Err(ServerError::Failed(format!("{program} was not ready after {seconds} seconds\n  {log}")));
             }
         }
         Ok(())
+    }
+}
+
+impl Breakable for PrivateMySql {
+    fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    fn died(&mut self) -> Option<Death> {
+        PrivateMySql::died(self)
+    }
+
+    fn kill(&mut self) {
+        PrivateMySql::kill(self);
+    }
+
+    fn stop_in_order(&mut self) -> bool {
+        self.process.stops_in_order(Signal::TERM, RESTART_LIMIT)
+    }
+
+    fn start_again(&mut self) -> Result<(), ServerError> {
+        self.restart()
+    }
+
+    fn disk(&mut self) -> Option<&mut SmallDisk> {
+        self.disk.as_mut()
     }
 }
 
@@ -278,8 +339,17 @@ fn greets(socket: &Path) -> bool {
 }
 
 /// A command of an installation. Options come after `--no-defaults`, which must be the first.
-fn command(installation: &Installation, program: &Path, user: Option<&ServerUser>, dir: &Path) -> Command {
-    let mut command = process::command(program, user, dir);
+fn command(
+    installation: &Installation,
+    program: &Path,
+    user: Option<&ServerUser>,
+    disk: Option<&SmallDisk>,
+    dir: &Path,
+) -> Command {
+    let mut command = match disk {
+        Some(disk) => disk.command(program, dir),
+        None => process::command(program, user, dir),
+    };
     if let Some(bundle) = &installation.bundle {
         command.env("LD_LIBRARY_PATH", &bundle.dir);
     }
@@ -308,7 +378,7 @@ fn initialise(
         return copy_tree(&bundle.data, data, user).map_err(failed(format_args!("copy {}", bundle.data.display())));
     }
     let program = installation.initialiser.as_ref().unwrap_or(&installation.server);
-    let mut command = command(installation, program, user, dir);
+    let mut command = command(installation, program, user, None, dir);
     match installation.product {
         Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
         Product::MySql => command.arg("--initialize-insecure"),
@@ -331,14 +401,16 @@ fn launch(
     installation: &Installation,
     options: &ServerOptions,
     user: Option<&ServerUser>,
+    disk: Option<&SmallDisk>,
     scratch: &ScratchDir,
 ) -> Result<ServerProcess, ServerError> {
-    let mut command = command(installation, &installation.server, user, scratch.path());
+    let mut command = command(installation, &installation.server, user, disk, scratch.path());
     command.arg(option("--datadir", &data_dir(scratch)));
     command.arg(option("--socket", &socket(scratch)));
     command.arg(option("--pid-file", &scratch.path().join("pid")));
     command.arg(option("--tmpdir", scratch.path()));
-    command.args(SIZES).args(UNSYNCHRONISED).args(SETTINGS);
+    command.args(SIZES).args(if options.durable { DURABLE } else { UNSYNCHRONISED }).args(SETTINGS);
+    command.args(SMALL.iter().filter(|_| disk.is_some()));
     command.args(UNUSED_SIZES.iter().map(|size| format!("--loose-performance-schema-{size}=0")));
     // MariaDB's limit is for all statements; MySQL has one for queries only.
     command.arg(format!("--loose-max-statement-time={}", BACKSTOP.as_secs()));

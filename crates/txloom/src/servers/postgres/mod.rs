@@ -24,12 +24,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use txloom_core::engine::Death;
+use txloom_core::engine::{Death, Fault};
 
 pub use install::Installation;
 
 use self::pristine::Pristine;
 use super::alarms::AlarmReader;
+use super::disk::SmallDisk;
+use super::fault::{self, Breakable};
 use super::log::{self, LogReader};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
@@ -41,14 +43,14 @@ use crate::interrupt;
 /// The users that may run the server when we are root, best first.
 const USERS: &[&str] = &["postgres", "nobody"];
 
-/// How long a server may take to accept connections; recovery after a kill included.
-const START_LIMIT: Duration = Duration::from_secs(60);
-
 /// How often a starting server is asked whether it is ready.
 const START_POLL: Duration = Duration::from_millis(2);
 
-/// How long a server may take to shut down before it is killed.
+/// How long a server that is thrown away may take to shut down before it is killed.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a server that is restarted may take to shut down, its checkpoint included.
+const RESTART_LIMIT: Duration = Duration::from_secs(60);
 
 /// The settings of every private server; [`ServerOptions::extra`] comes after them.
 const SETTINGS: &[(&str, &str)] = &[
@@ -58,7 +60,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("shared_buffers", "16MB"),
     // Shared memory in files of the data directory: a server that is killed leaves nothing in /dev/shm.
     ("dynamic_shared_memory_type", "mmap"),
-    // The kernel survives the server, so what was written is not lost by killing it.
+    // What is thrown away need not reach a disk.
     ("fsync", "off"),
     // A long hunt must not fill the disk, or the memory that stands for one, with its log of changes.
     ("max_wal_size", "256MB"),
@@ -73,6 +75,12 @@ const SETTINGS: &[(&str, &str)] = &[
     ("log_min_error_statement", "panic"),
     ("log_checkpoints", "off"),
 ];
+
+/// The settings of a server that is to be durable: the defaults, where ours differ or somebody's might.
+const DURABLE: &[(&str, &str)] = &[("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "on")];
+
+/// The settings of a server with a small disk: its log of changes must leave room for data.
+const SMALL: &[(&str, &str)] = &[("max_wal_size", "64MB")];
 
 /// The settings that older servers do not know: since which major version, name, value.
 const NEWER_SETTINGS: &[(u32, &str, &str)] = &[(11, "jit", "off")];
@@ -89,6 +97,7 @@ pub struct PrivatePostgres {
     log: LogReader,
     /// The crash of a backend that was read there.
     crash: Option<Death>,
+    disk: Option<SmallDisk>,
     scratch: ScratchDir,
 }
 
@@ -101,9 +110,12 @@ impl PrivatePostgres {
         let pristine = Pristine::of(&installation, user.as_ref())?;
         let scratch = ScratchDir::create_in_memory(user.as_ref());
         let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
-        pristine.restore_to(&data_dir(&scratch))?;
-        let (process, log) = launch(&installation, &options, user.as_ref(), &scratch)?;
-        let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash: None, scratch };
+        let data = data_dir(&scratch);
+        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
+        fill_in(&pristine, disk.as_mut(), &data)?;
+        let (process, log) = launch(&installation, &options, user.as_ref(), disk.as_ref(), &scratch)?;
+        let crash = None;
+        let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash, disk, scratch };
         server.await_ready()?;
         Ok(server)
     }
@@ -176,12 +188,22 @@ impl PrivatePostgres {
     /// Whether the configuration that `ALTER SYSTEM` writes differs from the pristine one.
     pub fn is_reconfigured(&self) -> bool {
         let size = |path: PathBuf| fs::metadata(path).map(|metadata| metadata.len()).ok();
-        size(data_dir(&self.scratch).join(ALTERED)) != size(self.pristine.file(ALTERED))
+        size(self.data().join(ALTERED)) != size(self.pristine.file(ALTERED))
     }
 
     /// Keeps the log from filling the disk. Call it when nobody is interested in what it says.
     pub fn trim_log(&mut self) -> io::Result<()> {
         log::trim(&self.log_path())
+    }
+
+    /// Whether it has a small disk of its own.
+    pub fn has_small_disk(&self) -> bool {
+        self.disk.is_some()
+    }
+
+    /// Breaks it and mends it; says whether it was started anew.
+    pub fn fault(&mut self, fault: Fault) -> Result<bool, ServerError> {
+        fault::befall(self, fault)
     }
 
     /// Kills all of its processes at once, with SIGKILL. [`PrivatePostgres::restart`] recovers the data.
@@ -193,7 +215,8 @@ impl PrivatePostgres {
     /// Starts it again on the data that it has, after it died or was killed.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.stop();
-        let (process, log) = launch(&self.installation, &self.options, self.user.as_ref(), &self.scratch)?;
+        let (user, disk) = (self.user.as_ref(), self.disk.as_ref());
+        let (process, log) = launch(&self.installation, &self.options, user, disk, &self.scratch)?;
         (self.process, self.log, self.crash) = (process, log, None);
         self.await_ready()
     }
@@ -201,8 +224,13 @@ impl PrivatePostgres {
     /// Starts it again with pristine data: whatever was done to it is forgotten.
     pub fn renew(&mut self) -> Result<(), ServerError> {
         self.stop();
-        self.pristine.restore_to(&data_dir(&self.scratch))?;
+        fill_in(&self.pristine, self.disk.as_mut(), &data_dir(&self.scratch))?;
         self.restart()
+    }
+
+    /// Its data directory, as we see it.
+    fn data(&self) -> PathBuf {
+        self.disk.as_ref().map_or_else(|| data_dir(&self.scratch), SmallDisk::outside)
     }
 
     /// Ends all of its processes. Not by SIGINT, which would write a checkpoint of data that is about to be removed:
@@ -210,13 +238,14 @@ impl PrivatePostgres {
     fn stop(&mut self) {
         self.process.stop(&[(Signal::QUIT, STOP_LIMIT)]);
         process::kill_all_in(self.scratch.path());
-        free_shared_memory(&data_dir(&self.scratch));
+        free_shared_memory(&self.data());
     }
 
     /// Waits until the server says in its pid file, as `pg_ctl` reads it, that it accepts connections.
     fn await_ready(&mut self) -> Result<(), ServerError> {
-        let deadline = Instant::now() + START_LIMIT;
-        let pid_file = data_dir(&self.scratch).join("postmaster.pid");
+        let limit = self.options.start_limit.0;
+        let deadline = Instant::now() + limit;
+        let pid_file = self.data().join("postmaster.pid");
         let program = self.installation.bin.join("postgres");
         while !is_ready(&fs::read_to_string(&pid_file).unwrap_or_default(), self.process.id()) {
             self.process.ends_within(START_POLL);
@@ -229,11 +258,38 @@ impl PrivatePostgres {
             }
             if Instant::now() > deadline {
                 let (program, log) = (program.display(), log::last_lines(&self.log_path()).join("\n  "));
-                let seconds = START_LIMIT.as_secs();
+                let seconds = limit.as_secs();
                 return Err(ServerError::Failed(format!("{program} was not ready after {seconds} seconds\n  {log}")));
             }
         }
         Ok(())
+    }
+}
+
+impl Breakable for PrivatePostgres {
+    fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    fn died(&mut self) -> Option<Death> {
+        PrivatePostgres::died(self)
+    }
+
+    fn kill(&mut self) {
+        PrivatePostgres::kill(self);
+    }
+
+    /// By SIGINT: sessions are thrown out, what is open is rolled back, a checkpoint is written.
+    fn stop_in_order(&mut self) -> bool {
+        self.process.stops_in_order(Signal::INT, RESTART_LIMIT)
+    }
+
+    fn start_again(&mut self) -> Result<(), ServerError> {
+        self.restart()
+    }
+
+    fn disk(&mut self) -> Option<&mut SmallDisk> {
+        self.disk.as_mut()
     }
 }
 
@@ -270,22 +326,34 @@ fn log_path(scratch: &ScratchDir) -> PathBuf {
     scratch.path().join("log")
 }
 
+/// Makes the data directory a copy of the pristine one.
+fn fill_in(pristine: &Pristine, disk: Option<&mut SmallDisk>, data: &Path) -> Result<(), ServerError> {
+    disk.map_or_else(|| pristine.restore_to(data), |disk| disk.copy(&pristine.data()))
+}
+
 /// Starts the main process, and reads its log from here on.
 fn launch(
     installation: &Installation,
     options: &ServerOptions,
     user: Option<&ServerUser>,
+    disk: Option<&SmallDisk>,
     scratch: &ScratchDir,
 ) -> Result<(ServerProcess, LogReader), ServerError> {
     let program = installation.bin.join("postgres");
-    let mut command = process::command(&program, user, scratch.path());
+    let mut command = match disk {
+        Some(disk) => disk.command(&program, scratch.path()),
+        None => process::command(&program, user, scratch.path()),
+    };
     command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
-    let major = major_version(&data_dir(scratch));
+    let major = major_version(&disk.map_or_else(|| data_dir(scratch), SmallDisk::outside));
     let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let backstop = format!("{}ms", BACKSTOP.as_millis());
     let limits = [("statement_timeout", backstop.as_str())];
-    for (name, value) in SETTINGS.iter().copied().chain(newer).chain(limits).chain(extra) {
+    let durable = DURABLE.iter().copied().filter(|_| options.durable);
+    let small = SMALL.iter().copied().filter(|_| disk.is_some());
+    let ours = SETTINGS.iter().copied().chain(newer).chain(durable).chain(small).chain(limits);
+    for (name, value) in ours.chain(extra) {
         command.arg("-c").arg(OsString::from(format!("{name}={value}")));
     }
     let log = log_path(scratch);

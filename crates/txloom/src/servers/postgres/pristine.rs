@@ -63,7 +63,7 @@ impl Pristine {
         self.data().join(name)
     }
 
-    fn data(&self) -> PathBuf {
+    pub(super) fn data(&self) -> PathBuf {
         self.scratch.path().join("data")
     }
 

@@ -23,8 +23,7 @@ pub(super) fn run(w: i64, carrier: i64, dialogue: &mut Dialogue<'_>) -> Result<(
 
 /// Delivers one order. Whether somebody else was faster is left to the isolation level.
 fn deliver((w, d, o): (i64, i64, i64), carrier: i64, dialogue: &mut Dialogue<'_>) -> Result<(), Stop> {
-    // The version cannot be seen; it takes its place among the others.
-    dialogue.put(&[keys::new_order(w, d, o)], |_| {
+    dialogue.remove(keys::new_order(w, d, o), || {
         format!("DELETE FROM new_order WHERE no_w_id = {w} AND no_d_id = {d} AND no_o_id = {o}")
     })?;
     let place = format!("o_w_id = {w} AND o_d_id = {d} AND o_id = {o}");

@@ -42,13 +42,15 @@ mod queries;
 mod conditions;
 mod audit;
 
+use txloom_core::bulk::Bulk;
+
 use super::super::invariant::Invariant;
 use super::super::log::Item;
 use super::dialogue::Scripted;
-use super::{Scale, Transactions, Versions, Workload, insert};
+use super::{Scale, Transactions, Versions, Workload};
 use audit::Audit;
 use choice::Session;
-use population::TABLES;
+use population::{Rows, TABLES};
 use sizes::Sizes;
 
 /// The name of the profile.
@@ -74,12 +76,11 @@ impl Workload for Tpcc {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup: Vec<String> = schema::SCHEMA.iter().map(ToString::to_string).collect();
-        for table in TABLES {
-            let rows = (0..table.positions(&self.sizes)).filter_map(|position| table.row(&self.sizes, position));
-            setup.extend(insert(table.name(), rows.map(|row| population::tuple(&row))));
-        }
-        setup
+        schema::SCHEMA.iter().map(ToString::to_string).collect()
+    }
+
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        TABLES.iter().map(|table| Box::new(Rows::new(*table, self.sizes)) as Box<dyn Bulk>).collect()
     }
 
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions> {

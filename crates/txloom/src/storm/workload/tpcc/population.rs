@@ -1,13 +1,13 @@
 //! The rows that are there at first (clause 4.3), each a function of its position.
 //!
-//! Whoever loads them may do so in any order: a row depends on nothing but its table and position. A position of an order's
-//! sixteenth line, say, has no row.
+//! Whoever loads them may do so in any order: a row depends on nothing but its table and position. There is a position for
+//! each of the 15 lines that an order may have; for lines that it does not have, there is no row.
 
-use std::fmt;
-
+use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::generate::random::Random;
 
 use super::nurand::{NuRand, last_name};
+use super::schema::SCHEMA;
 use super::sizes::{DISTRICTS, LINES_MAX, LINES_MIN, Sizes};
 
 /// What the random parts of rows follow from. The same rows for every storm: what differs is what is done with them.
@@ -43,62 +43,60 @@ pub(super) const TABLES: [Table; 9] = [
     Table::OrderLine,
 ];
 
-/// A value of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cell {
-    Null,
-    Int(i64),
-    Text(String),
+/// The rows of a table.
+pub(super) struct Rows {
+    table: Table,
+    columns: Vec<String>,
+    sizes: Sizes,
 }
 
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cell::Null => f.write_str("NULL"),
-            Cell::Int(number) => number.fmt(f),
-            Cell::Text(text) => write!(f, "'{text}'"),
+impl Rows {
+    /// Of so many of everything.
+    pub(super) fn new(table: Table, sizes: Sizes) -> Rows {
+        Rows { table, columns: table.columns().iter().map(ToString::to_string).collect(), sizes }
+    }
+}
+
+impl Bulk for Rows {
+    fn table(&self) -> &str {
+        self.table.name()
+    }
+
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn positions(&self) -> u64 {
+        self.table.positions(&self.sizes) as u64
+    }
+
+    fn row(&self, position: u64, cells: &mut Cells) -> bool {
+        let sizes = &self.sizes;
+        let random = &mut Random::new(SEED, &[self.table as u64, position]);
+        let position = position as i64;
+        match self.table {
+            Table::Warehouse => warehouse(sizes, position, random, cells),
+            Table::District => district(sizes, position, random, cells),
+            Table::Item => item(position, random, cells),
+            Table::Customer => customer(sizes, position, random, cells),
+            Table::Stock => stock(sizes, position, random, cells),
+            Table::History => history(sizes, position, random, cells),
+            Table::Orders => order(sizes, position, cells),
+            Table::NewOrder => {
+                let (w, d, number) = place(sizes.customers - sizes.delivered(), position);
+                numbers(cells, &[number + sizes.delivered(), d, w]);
+            }
+            Table::OrderLine => return order_line(sizes, position, random, cells),
         }
+        // The version.
+        cells.integer(0);
+        true
     }
-}
-
-impl From<i64> for Cell {
-    fn from(number: i64) -> Cell {
-        Cell::Int(number)
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_string())
-    }
-}
-
-impl From<Option<i64>> for Cell {
-    fn from(number: Option<i64>) -> Cell {
-        number.map_or(Cell::Null, Cell::Int)
-    }
-}
-
-/// A row as SQL writes it.
-pub(super) fn tuple(row: &[Cell]) -> String {
-    let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
-    format!("({})", cells.join(", "))
-}
-
-/// Cells of anything that can be one.
-macro_rules! row {
-    ($($cell:expr),* $(,)?) => { vec![$(Cell::from($cell)),*] };
 }
 
 impl Table {
     /// Its name.
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Table::Warehouse => "warehouse",
             Table::District => "district",
@@ -112,8 +110,17 @@ impl Table {
         }
     }
 
+    /// Its columns, in the order in which the schema has them.
+    fn columns(self) -> Vec<&'static str> {
+        let start = format!("CREATE TABLE {} (", self.name());
+        let definition = SCHEMA.iter().find_map(|statement| statement.strip_prefix(start.as_str())).unwrap_or_default();
+        // Keys stand after the columns.
+        let columns = definition.split(", ").filter_map(|part| part.split(' ').next());
+        columns.take_while(|word| !matches!(*word, "PRIMARY" | "FOREIGN")).collect()
+    }
+
     /// How many positions there are; not every one of them has a row.
-    pub(super) fn positions(self, sizes: &Sizes) -> i64 {
+    fn positions(self, sizes: &Sizes) -> i64 {
         let districts = sizes.warehouses * DISTRICTS;
         match self {
             Table::Warehouse => sizes.warehouses,
@@ -125,25 +132,10 @@ impl Table {
             Table::OrderLine => districts * sizes.customers * LINES_MAX,
         }
     }
+}
 
-    /// The row of a position, from 0.
-    pub(super) fn row(self, sizes: &Sizes, position: i64) -> Option<Vec<Cell>> {
-        let random = &mut Random::new(SEED, &[self as u64, position as u64]);
-        match self {
-            Table::Warehouse => Some(warehouse(sizes, position, random)),
-            Table::District => Some(district(sizes, position, random)),
-            Table::Item => Some(item(position, random)),
-            Table::Customer => Some(customer(sizes, position, random)),
-            Table::Stock => Some(stock(sizes, position, random)),
-            Table::History => Some(history(sizes, position, random)),
-            Table::Orders => Some(order(sizes, position)),
-            Table::NewOrder => {
-                let (w, d, number) = place(sizes.customers - sizes.delivered(), position);
-                Some(row![number + sizes.delivered(), d, w, 0])
-            }
-            Table::OrderLine => order_line(sizes, position, random),
-        }
-    }
+fn numbers(cells: &mut Cells, numbers: &[i64]) {
+    numbers.iter().for_each(|number| cells.integer(*number));
 }
 
 /// Warehouse, district, and a number from 1: of so many for each district, the one of a position.
@@ -152,63 +144,66 @@ fn place(per_district: i64, position: i64) -> (i64, i64, i64) {
     (district / DISTRICTS + 1, district % DISTRICTS + 1, position % per_district + 1)
 }
 
-fn warehouse(sizes: &Sizes, position: i64, random: &mut Random) -> Vec<Cell> {
-    let mut row = row![position + 1];
-    row.extend(name_and_address(random));
+fn warehouse(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) {
+    cells.integer(position + 1);
+    cells.text(&letters(random, 6));
+    address(random, cells);
     let ytd = FIRST_PAYMENT * sizes.customers * DISTRICTS;
-    row.extend(row![random.between(0, 2_000), ytd, 0]);
-    row
+    numbers(cells, &[random.between(0, 2_000), ytd]);
 }
 
-fn district(sizes: &Sizes, position: i64, random: &mut Random) -> Vec<Cell> {
-    let mut row = row![position % DISTRICTS + 1, position / DISTRICTS + 1];
-    row.extend(name_and_address(random));
+fn district(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) {
+    numbers(cells, &[position % DISTRICTS + 1, position / DISTRICTS + 1]);
+    cells.text(&letters(random, 6));
+    address(random, cells);
     let ytd = FIRST_PAYMENT * sizes.customers;
-    row.extend(row![random.between(0, 2_000), ytd, sizes.customers + 1, 0]);
-    row
+    numbers(cells, &[random.between(0, 2_000), ytd, sizes.customers + 1]);
 }
 
-fn name_and_address(random: &mut Random) -> Vec<Cell> {
-    let mut row = row![letters(random, 6)];
-    row.extend(address(random));
-    row
+/// Two streets, city, state and zip code.
+fn address(random: &mut Random, cells: &mut Cells) {
+    [10, 10, 10, 2].iter().for_each(|count| cells.text(&letters(random, *count)));
+    cells.text(&format!("{}11111", digits(random, 4)));
 }
 
-fn address(random: &mut Random) -> Vec<Cell> {
-    let zip = format!("{}11111", digits(random, 4));
-    row![letters(random, 10), letters(random, 10), letters(random, 10), letters(random, 2), zip]
+fn item(position: i64, random: &mut Random, cells: &mut Cells) {
+    numbers(cells, &[position + 1, random.between(1, 10_000)]);
+    cells.text(&letters(random, 14));
+    cells.integer(random.between(100, 10_000));
+    cells.text(&data(random));
 }
 
-fn item(position: i64, random: &mut Random) -> Vec<Cell> {
-    let (image, price) = (random.between(1, 10_000), random.between(100, 10_000));
-    row![position + 1, image, letters(random, 14), price, data(random), 0]
-}
-
-fn customer(sizes: &Sizes, position: i64, random: &mut Random) -> Vec<Cell> {
+fn customer(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) {
     let (w, d, c) = place(sizes.customers, position);
     // The first ones have all the names; who comes after them has one of those.
-    let name = if c <= sizes.names() { c - 1 } else { NuRand::names(sizes, &mut Random::new(SEED, &[])).next(random) };
-    let mut row = row![c, d, w, letters(random, 8), "OE", last_name(name)];
-    row.extend(address(random));
-    let credit = if random.chance(1, 10) { "BC" } else { "GC" };
-    let discount = random.between(0, 5_000);
-    row.extend(row![digits(random, 16), 0, credit, 5_000_000, discount, -FIRST_PAYMENT, FIRST_PAYMENT, 1, 0]);
-    row.extend(row![letters(random, 30), 0]);
-    row
+    let name = match c <= sizes.names() {
+        true => c - 1,
+        false => NuRand::names(sizes, &mut Random::new(SEED, &[])).next(random),
+    };
+    numbers(cells, &[c, d, w]);
+    [letters(random, 8).as_str(), "OE", &last_name(name)].iter().for_each(|text| cells.text(text));
+    address(random, cells);
+    cells.text(&digits(random, 16));
+    cells.integer(0);
+    cells.text(if random.chance(1, 10) { "BC" } else { "GC" });
+    let (limit, discount) = (5_000_000, random.between(0, 5_000));
+    numbers(cells, &[limit, discount, -FIRST_PAYMENT, FIRST_PAYMENT, 1, 0]);
+    cells.text(&letters(random, 30));
 }
 
-fn stock(sizes: &Sizes, position: i64, random: &mut Random) -> Vec<Cell> {
+fn stock(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) {
     let (w, i) = (position / sizes.items() + 1, position % sizes.items() + 1);
-    let mut row = row![i, w, random.between(10, 100)];
-    row.extend((0..DISTRICTS).map(|_| Cell::from(letters(random, 24))));
-    row.extend(row![0, 0, 0, data(random), 0]);
-    row
+    numbers(cells, &[i, w, random.between(10, 100)]);
+    (0..DISTRICTS).for_each(|_| cells.text(&letters(random, 24)));
+    numbers(cells, &[0, 0, 0]);
+    cells.text(&data(random));
 }
 
-fn history(sizes: &Sizes, position: i64, random: &mut Random) -> Vec<Cell> {
+fn history(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) {
     let (w, d, c) = place(sizes.customers, position);
     // Later ones are numbered by their versions, which are positive.
-    row![-1 - position, c, d, w, d, w, 0, FIRST_PAYMENT, letters(random, 12), 0]
+    numbers(cells, &[-1 - position, c, d, w, d, w, 0, FIRST_PAYMENT]);
+    cells.text(&letters(random, 12));
 }
 
 /// An order that is there at first.
@@ -247,22 +242,35 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-fn order(sizes: &Sizes, position: i64) -> Vec<Cell> {
+fn order(sizes: &Sizes, position: i64, cells: &mut Cells) {
     let FirstOrder { w, d, o, customer, line_count, carrier } = FirstOrder::of(sizes, position);
-    row![o, d, w, customer, 0, carrier, line_count, 1, 0]
+    numbers(cells, &[o, d, w, customer, 0]);
+    match carrier {
+        Some(carrier) => cells.integer(carrier),
+        None => cells.null(),
+    }
+    numbers(cells, &[line_count, 1]);
 }
 
-fn order_line(sizes: &Sizes, position: i64, random: &mut Random) -> Option<Vec<Cell>> {
-    let order = FirstOrder::of(sizes, position / LINES_MAX);
+/// False for a line that the order does not have.
+fn order_line(sizes: &Sizes, position: i64, random: &mut Random, cells: &mut Cells) -> bool {
+    let FirstOrder { w, d, o, line_count, carrier, .. } = FirstOrder::of(sizes, position / LINES_MAX);
     let number = position % LINES_MAX + 1;
-    if number > order.line_count {
-        return None;
+    if number > line_count {
+        return false;
     }
-    let FirstOrder { w, d, o, carrier, .. } = order;
-    let item = random.between(1, sizes.items());
-    let open_amount = random.between(1, 999_999);
-    let (amount, delivered) = if carrier.is_some() { (0, Some(0)) } else { (open_amount, None) };
-    Some(row![o, d, w, number, item, w, delivered, 5, amount, letters(random, 24), 0])
+    numbers(cells, &[o, d, w, number, random.between(1, sizes.items()), w]);
+    let amount = random.between(1, 999_999);
+    match carrier {
+        Some(_) => numbers(cells, &[0, 5, 0]),
+        None => {
+            cells.null();
+            numbers(cells, &[5, amount]);
+        }
+    }
+    cells.text(&letters(random, 24));
+    cells.integer(0);
+    true
 }
 
 /// What a catalogue says of an item: one in ten is an original.
@@ -295,13 +303,21 @@ mod tests {
     #[test]
     fn rows_are_where_they_should_be() {
         let sizes = Sizes { warehouses: 2, customers: 10 };
-        let count = |table: Table| (0..table.positions(&sizes)).filter_map(|at| table.row(&sizes, at)).count() as i64;
-        assert_eq!(TABLES.map(count)[..8], [2, 20, 333, 200, 666, 200, 200, 60]);
+        let mut cells = Cells::default();
+        let mut row = |table: Table, position| {
+            cells.clear();
+            let rows = Rows::new(table, sizes);
+            rows.row(position, &mut cells).then(|| {
+                assert_eq!(cells.len(), rows.columns.len(), "{table:?}");
+                cells.iter().map(|cell| cell.to_value().to_string()).collect::<Vec<_>>()
+            })
+        };
+        let mut count = |table: Table| (0..table.positions(&sizes) as u64).filter_map(|at| row(table, at)).count();
+        assert_eq!(TABLES.map(&mut count)[..8], [2, 20, 333, 200, 666, 200, 200, 60]);
         let lines = count(Table::OrderLine);
         assert!((1_500..2_500).contains(&lines), "{lines}");
-        let last = Table::Customer.row(&sizes, 199).unwrap();
-        assert_eq!(last[..3], row![10, 10, 2]);
-        let first_open = Table::NewOrder.row(&sizes, 0).unwrap();
-        assert_eq!(first_open, row![8, 1, 1, 0]);
+        assert_eq!(row(Table::Customer, 199).unwrap()[..3], ["10", "10", "2"]);
+        assert_eq!(row(Table::NewOrder, 0).unwrap(), ["8", "1", "1", "0"]);
+        assert_eq!(Table::NewOrder.columns(), ["no_o_id", "no_d_id", "no_w_id", "v"]);
     }
 }
