@@ -18,6 +18,7 @@
 //! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `load`: many rows at once: they come back as they went in, and what is refused is told
 //! * `storm`: storms, recorded and checked; kills; what is refused
+//! * `storm_fixed`: SmallBank and TPC-C: invariants that hold, and those that a level allows to break
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -50,6 +51,7 @@ mod hunt;
 mod load;
 mod storm;
 mod storm_valid;
+mod storm_fixed;
 mod formats;
 mod bad_input;
 mod spellings;

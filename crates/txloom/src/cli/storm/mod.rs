@@ -41,7 +41,7 @@ pub struct StormArgs {
     /// The same, as every command takes it
     #[arg(long, value_name = "TARGET", conflicts_with = "target")]
     pub on: Option<String>,
-    /// What sessions do: registers, list-append, ycsb-sql, updates or dbstorm
+    /// What sessions do: registers, list-append, ycsb-sql, updates, dbstorm, smallbank or tpcc
     #[arg(long, value_name = "NAME", default_value = "registers")]
     pub profile: String,
     /// How many sessions work at once
@@ -144,6 +144,7 @@ Examples:
   txloom storm                                             SQLite, eight sessions, a thousand transactions
   txloom storm postgres --level serializable --keys 20     few keys: transactions meet
   txloom storm mariadb --profile list-append --for 1m
+  txloom storm postgres --profile tpcc --sessions 4        TPC-C, with its consistency conditions
   txloom storm postgres --kill every 5s --for 1m           is everything there after kill -9?
   txloom storm postgres --save-history s.txh               then `txloom check s.txh` explains every anomaly";
 
