@@ -10,8 +10,9 @@
 //!
 //! **Broken is not yet a finding.** Every invariant here holds if transactions come one after the other. At a weaker level
 //! two of them may break it together although the engine does what it promises: who reads a balance and writes it back
-//! loses what was paid in between, and read committed lets him. So an invariant says from which [level](Level) of the theory
-//! on it must hold. If the engine promises that level, rows are a finding; if not, they are an observation, and told as one.
+//! loses what was paid in between, and read committed lets him. So an invariant says from which [level](Level) of the
+//! theory on it must hold. If the engine promises that level, rows are a finding; if not, they are an observation, and
+//! told as one.
 //!
 //! # Limits
 //!

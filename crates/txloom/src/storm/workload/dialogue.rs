@@ -12,8 +12,8 @@
 //! ```
 //!
 //! So a script must be a function of its choices and of the answers alone: all random choices are made before, in
-//! [`Script::choose`]; versions are remembered like answers. What an answer tells of versions is logged when it is heard for
-//! the first time.
+//! [`Script::choose`]; versions are remembered like answers. What an answer tells of versions is logged when it is heard
+//! for the first time.
 //!
 //! # Limits
 //!
@@ -259,5 +259,104 @@ impl Row {
     /// The version in a column.
     pub(super) fn seen_in(&self, column: usize) -> Seen {
         self.0.get(column).map_or(Seen::NoRow, |value| Seen::of(whole(value), value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::log::Access;
+    use super::*;
+    use txloom_core::dialect::Sqlite;
+    use txloom_core::outcome::{Column, DbError, ErrorClass, Outcome, StatementResult, TxStatus};
+
+    const X: Item = Item { table: 0, key: 7 };
+    const Y: Item = Item { table: 1, key: 8 };
+
+    /// Takes one from X if there is one, and removes Y.
+    struct Take;
+
+    impl Script for Take {
+        fn choose(&mut self) {}
+
+        fn run(&self, dialogue: &mut Dialogue<'_>) -> Result<(), Stop> {
+            let held = dialogue.row(X, || "read x".to_string())?.int(0)?;
+            if held == 0 {
+                return Err(Stop::RollBack);
+            }
+            dialogue.update(X, |v| format!("x = {} v{v}", held - 1))?;
+            dialogue.remove(Y, || "remove y".to_string())
+        }
+    }
+
+    fn row(cells: &[&str]) -> Outcome {
+        let columns = cells.iter().map(|_| Column { name: "c".to_string(), type_name: String::new() }).collect();
+        let rows = vec![cells.iter().map(|cell| Some(format!("i{cell}").into_bytes())).collect()];
+        let result = StatementResult { columns, rows, ..StatementResult::default() };
+        Outcome { results: vec![result], ..Outcome::empty(TxStatus::Open) }
+    }
+
+    fn changed(affected: u64) -> Outcome {
+        let result = StatementResult { affected: Some(affected), ..StatementResult::default() };
+        Outcome { results: vec![result], ..Outcome::empty(TxStatus::Open) }
+    }
+
+    fn failed() -> Outcome {
+        let error = DbError {
+            class: ErrorClass::Deadlock,
+            code: String::new(),
+            native: None,
+            message: String::new(),
+            detail: None,
+        };
+        Outcome::failed(error, TxStatus::Idle)
+    }
+
+    /// What is asked for, and what is logged, if these are the answers.
+    fn check(answers: &[Outcome], asked: &[&str], end: &Next, logged: &[Access]) {
+        let mut session = Scripted::new(Take, Versions::of(2, 10));
+        let mut log = Log::default();
+        let mut statements = Vec::new();
+        session.begin();
+        for outcome in answers {
+            let Next::Execute(sql) = session.next() else { panic!("it has ended") };
+            statements.push(sql);
+            session.answered(&Answer { dialect: &Sqlite, outcome }, &mut log);
+        }
+        assert_eq!(statements, asked);
+        assert_eq!(session.next(), *end);
+        assert_eq!(log.take().0, logged);
+    }
+
+    #[test]
+    fn a_script_is_run_again_after_every_answer() {
+        let read = Access::Read(X, Seen::Version(5));
+        check(
+            &[row(&["4", "5"]), changed(1), changed(1)],
+            &["read x", "x = 3 v3", "remove y"],
+            &Next::Commit,
+            &[read.clone(), Access::Write(X, 3), Access::Delete(Y, 13)],
+        );
+        check(&[row(&["0", "5"])], &["read x"], &Next::RollBack, &[read]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_of_rows_that_are_always_there() {
+        let empty = Outcome { results: vec![StatementResult::default()], ..Outcome::empty(TxStatus::Open) };
+        check(&[empty], &["read x"], &Next::RollBack, &[Access::Read(X, Seen::NoRow)]);
+        let read = Access::Read(X, Seen::Version(5));
+        check(
+            &[row(&["4", "5"]), changed(0), changed(0)],
+            &["read x", "x = 3 v3", "remove y"],
+            &Next::Commit,
+            &[read, Access::Read(X, Seen::NoRow)],
+        );
+    }
+
+    #[test]
+    fn a_write_that_failed_is_logged_and_a_read_is_not() {
+        let read = Access::Read(X, Seen::Version(5));
+        check(&[failed()], &["read x"], &Next::RollBack, &[]);
+        let logged = [read, Access::Write(X, 3)];
+        check(&[row(&["4", "5"]), failed()], &["read x", "x = 3 v3"], &Next::RollBack, &logged);
     }
 }

@@ -19,9 +19,9 @@
 //!
 //! **The money.** Each transaction that moves money writes down what it did in a `ledger`, one row for each customer
 //! concerned, before it commits. Then the invariants are queries: what an account holds is what it held at first and what
-//! the ledger says. That is sound under kills, too, since a transaction of unknown fate is in the ledger or is not, and with
-//! it everything else that it did. Whether all that was *acknowledged* is there, the ledger cannot know: that is what
-//! versions are for.
+//! the ledger says. That is sound under kills, too, since a transaction of unknown fate is in the ledger or is not, and
+//! with it everything else that it did. Whether all that was *acknowledged* is there, the ledger cannot know: that is
+//! what versions are for.
 
 mod transactions;
 
@@ -101,11 +101,9 @@ impl Workload for SmallBank {
         }
     }
 
-    /// | invariant | must hold from | why |
-    /// |---|---|---|
-    /// | money, accounts | cursor stability | whoever writes a balance has read it: without lost updates each writer saw the one before it |
-    /// | transfers | read committed | both rows are written by one statement |
-    /// | savings | read committed | every transaction writes what it has computed, which is never negative |
+    /// Whoever writes a balance has read it: if no update is lost, each writer saw the one before it, and the money is
+    /// there from cursor stability on. Both sides of a transfer are written by one statement, and nobody computes a
+    /// negative balance of a savings account: that holds from read committed on.
     fn invariants(&self) -> Vec<Invariant> {
         let all_opened = 2 * OPENING * self.customers as i64;
         vec![
