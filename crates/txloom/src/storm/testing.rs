@@ -54,11 +54,13 @@ pub(super) fn check_invariants(workload: &dyn super::Workload, transactions: u64
 
     let mut engine = engines::open(&Target::parse("sqlite").unwrap()).unwrap();
     let invariants = workload.invariants();
-    let names: Vec<&str> = invariants.iter().map(|invariant| invariant.name).collect();
-    assert_eq!(names, damage.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "each is broken once");
+    for invariant in &invariants {
+        assert!(damage.iter().any(|(name, _)| *name == invariant.name), "nobody breaks {}", invariant.name);
+    }
 
     let outcomes = engine.reset(&workload.setup()).unwrap();
     assert!(outcomes.iter().all(|outcome| outcome.error.is_none()), "{outcomes:?}");
+    super::populate::populate(workload, engine.as_mut(), &mut ()).unwrap();
     for invariant in &invariants {
         let outcome = engine.probe(&invariant.query).unwrap();
         assert!(outcome.error.is_none() && outcome.rows().unwrap().rows.is_empty(), "{invariant:?} {outcome:?}");
@@ -72,7 +74,8 @@ pub(super) fn check_invariants(workload: &dyn super::Workload, transactions: u64
     assert_eq!(summary.invariants, invariants.len());
     assert!(summary.tally.committed == transactions, "{:?}", summary.tally);
 
-    for (invariant, (name, damage)) in invariants.iter().zip(damage) {
+    for (name, damage) in damage {
+        let invariant = invariants.iter().find(|invariant| invariant.name == *name).unwrap();
         let script = format!("SAVEPOINT damage; {damage}; {}; ROLLBACK TO damage; RELEASE damage", invariant.query);
         let outcome = engine.probe(&script).unwrap();
         assert!(outcome.error.is_none(), "{name}: {outcome:?}");

@@ -181,7 +181,18 @@ impl Dialogue<'_> {
         self.hear(|| sql(version), tell).map(drop)
     }
 
-    /// Puts rows there that come and go, changes them, or takes them away. Who changes nothing has written nothing.
+    /// Takes a row away that comes and goes. Nobody can see its version; it takes its place among the others.
+    pub(super) fn remove(&mut self, item: Item, sql: impl FnOnce() -> String) -> Result<(), Stop> {
+        let version = self.version();
+        let tell = |_: &[Row], News { answer, log }: News<'_, '_>| {
+            if !answer.changed_nothing() {
+                log.delete(item, version);
+            }
+        };
+        self.hear(sql, tell).map(drop)
+    }
+
+    /// Puts rows there that come and go, or changes them. Who changes nothing has written nothing.
     pub(super) fn put(&mut self, items: &[Item], sql: impl FnOnce(i64) -> String) -> Result<(), Stop> {
         let version = self.version();
         let tell = |_: &[Row], News { answer, log }: News<'_, '_>| {

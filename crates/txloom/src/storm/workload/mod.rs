@@ -30,6 +30,7 @@ mod list_append;
 mod valid;
 mod dialogue;
 mod smallbank;
+mod tpcc;
 
 use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::dialect::Dialect;
@@ -42,6 +43,7 @@ use txloom_core::value::Value;
 pub use list_append::ListAppend;
 pub use registers::Registers;
 pub use smallbank::SmallBank;
+pub use tpcc::Tpcc;
 pub use valid::Valid;
 
 use super::invariant::Invariant;
@@ -238,6 +240,12 @@ pub const PROFILES: &[Profile] = &[
         keys: 100,
         make: |shape, _| Ok(Box::new(SmallBank::new(shape.scale))),
     },
+    Profile {
+        name: tpcc::NAME,
+        what: "TPC-C: orders, payments and deliveries on nine tables, with its consistency conditions",
+        keys: 100,
+        make: |shape, _| Ok(Box::new(Tpcc::new(shape.scale))),
+    },
 ];
 
 /// Hands out versions: no two sessions have one in common, and none is 0.
@@ -292,16 +300,6 @@ impl Bulk for Keyed {
         (self.initial)(cells);
         true
     }
-}
-
-/// How many rows one INSERT of a setup has.
-const ROWS_PER_INSERT: usize = 500;
-
-/// The statements that insert rows, many at a time; each is written as SQL writes it.
-fn insert(table: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
-    let rows: Vec<String> = rows.collect();
-    let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
-    rows.chunks(ROWS_PER_INSERT).map(insert).collect()
 }
 
 /// A whole number of an answer.

@@ -25,12 +25,13 @@
 
 mod transactions;
 
+use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::level::formal::Level;
 
 use super::super::invariant::Invariant;
 use super::super::log::Item;
 use super::dialogue::{Dialogue, Row, Script, Scripted, Stop};
-use super::{Scale, Transactions, Versions, Workload, insert};
+use super::{Scale, Transactions, Versions, Workload};
 use transactions::Session;
 
 /// The name of the profile.
@@ -72,13 +73,13 @@ impl Workload for SmallBank {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup: Vec<String> = SCHEMA.iter().map(ToString::to_string).collect();
-        let customers = || 0..self.customers as i64;
-        setup.extend(insert("accounts", customers().map(|customer| format!("({customer}, '{}', 0)", name(customer)))));
-        for table in ["savings", "checking"] {
-            setup.extend(insert(table, customers().map(|customer| format!("({customer}, {OPENING}, 0)"))));
-        }
-        setup
+        SCHEMA.iter().map(ToString::to_string).collect()
+    }
+
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        let accounts = Opening::new("accounts", "name", self.customers, |customer, cells| cells.text(&name(customer)));
+        let of = |table| Opening::new(table, "bal", self.customers, |_, cells| cells.integer(OPENING));
+        vec![Box::new(accounts), Box::new(of("savings")), Box::new(of("checking"))]
     }
 
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions> {
@@ -162,6 +163,43 @@ const SCHEMA: &[&str] = &[
      savings BIGINT NOT NULL, checking BIGINT NOT NULL, v BIGINT NOT NULL, PRIMARY KEY (entry, side), \
      FOREIGN KEY (custid) REFERENCES accounts (custid))",
 ];
+
+/// The rows of a table with one for each customer.
+struct Opening {
+    table: &'static str,
+    columns: [String; 3],
+    customers: usize,
+    /// Writes what is between the number of the customer and the version.
+    value: fn(i64, &mut Cells),
+}
+
+impl Opening {
+    fn new(table: &'static str, column: &str, customers: usize, value: fn(i64, &mut Cells)) -> Opening {
+        Opening { table, columns: ["custid", column, "v"].map(str::to_string), customers, value }
+    }
+}
+
+impl Bulk for Opening {
+    fn table(&self) -> &str {
+        self.table
+    }
+
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn positions(&self) -> u64 {
+        self.customers as u64
+    }
+
+    fn row(&self, position: u64, cells: &mut Cells) -> bool {
+        let customer = position as i64;
+        cells.integer(customer);
+        (self.value)(customer, cells);
+        cells.integer(0);
+        true
+    }
+}
 
 /// What a customer is called.
 fn name(customer: i64) -> String {
