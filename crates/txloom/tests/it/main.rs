@@ -16,7 +16,8 @@
 //! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
-//! * `storm`: storms, recorded and checked; kills; what is refused
+//! * `storm`: storms, recorded and checked; what is refused
+//! * `storm_faults`: storms in which the server is killed, paused, restarted, or runs out of disk
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -47,6 +48,7 @@ mod traces;
 mod reduce;
 mod hunt;
 mod storm;
+mod storm_faults;
 mod formats;
 mod bad_input;
 mod spellings;

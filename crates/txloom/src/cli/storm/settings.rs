@@ -223,6 +223,6 @@ mod tests {
         check_error(&kill("every", "postgres://localhost/db"), "it was running before");
         check_error(&StormArgs { check: Check::Off, ..kill("every", "postgres") }, "exclude each other");
         let full_disk = vec!["every".to_string(), "soon".to_string()];
-        check_error(&StormArgs { full_disk, ..args() }, "is not a length of time");
+        check_error(&StormArgs { full_disk, ..args() }, "is not a time limit");
     }
 }

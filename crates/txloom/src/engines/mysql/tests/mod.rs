@@ -26,7 +26,8 @@ use crate::servers::{PrivateMySql, Programs, ServerOptions, testing};
 /// A server of the test's own, with extra settings.
 fn private(extra: &[(&str, &str)]) -> PrivateMySql {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivateMySql::start(Product::MariaDb, &Programs::Newest, ServerOptions { extra, keep: false }).unwrap()
+    PrivateMySql::start(Product::MariaDb, &Programs::Newest, ServerOptions { extra, ..ServerOptions::default() })
+        .unwrap()
 }
 
 /// Takes the shared engine, and resets it to a setup.
