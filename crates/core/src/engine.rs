@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::bulk::{self, Bulk};
 use crate::case::{Event, SessionName};
 use crate::dialect::Dialect;
 use crate::level::LevelName;
@@ -57,6 +58,18 @@ pub trait Engine: Send {
     ///
     /// All sessions of the earlier case have been dropped when this is called. A server that died is restarted here.
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError>;
+
+    /// Loads rows into a table that the setup made, by the fastest way that the database has, on at most so many
+    /// connections and threads at once. Returns how many rows there were; they are committed then. After an error some of
+    /// them may be there.
+    ///
+    /// Called between a reset and the first session. What is not overridden goes through one session, by INSERT.
+    fn load(&mut self, bulk: &dyn Bulk, _threads: usize) -> Result<u64, EngineError> {
+        let (target, dialect) = (self.info().target.clone(), self.info().dialect);
+        let name = SessionName::new("load").expect("it is a name");
+        let mut session = self.open(&SessionSpec { id: SessionId(0), name, node: None, level: None })?;
+        bulk::insert(&target, dialect, bulk, 0..bulk.positions(), &mut |sql| session.execute(sql))
+    }
 
     /// Opens a session: exactly one connection, which lives until the session is dropped. Dropping it rolls back what
     /// is open.

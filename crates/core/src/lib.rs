@@ -38,6 +38,7 @@ pub mod case;
 pub mod dialect;
 pub mod outcome;
 pub mod engine;
+pub mod bulk;
 pub mod generate;
 pub mod shadow;
 pub mod script;

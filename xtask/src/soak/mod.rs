@@ -1,8 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph; all of them
-//!                                      if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity;
+//!                                      all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -12,7 +12,9 @@
 //! * [`planted`]: a hunt finds every planted bug, for ten seeds
 //! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
 //!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
-//! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`
+//! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`;
+//!   `TXLOOM_SOAK_HEALTHY` names some of the healthy ones, so that two processes share them
+//! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -23,6 +25,7 @@ mod planted;
 mod pairs;
 mod histories;
 mod graph;
+mod validity;
 
 use anyhow::{Context, Result};
 
@@ -33,7 +36,7 @@ const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
-const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph"];
+const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -83,6 +86,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "planted" => planted::run(),
         "pairs" => pairs::run(),
         "graph" => graph::run(),
+        "validity" => validity::run(),
         _ => histories::run(),
     }
 }

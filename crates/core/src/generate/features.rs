@@ -3,9 +3,11 @@
 
 mod queries;
 mod statements;
+mod storm;
 
 pub use queries::*;
 pub use statements::*;
+pub use storm::*;
 
 use super::model::{Domain, Feature, Usual};
 
@@ -253,6 +255,10 @@ pub const FEATURES: &[&Feature] = &[
     &QUERY_SET,
     &QUERY_WINDOW,
     &QUERY_SCALAR,
+    &STORM_TEMPLATES,
+    &STORM_LOOP,
+    &STORM_ROUNDS,
+    &STORM_BRANCH,
 ];
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //! [`reference`](mod@reference) make up a table; [`schema`] describes tables, and [`Shadow`] is made from it. A session
 //! has an [`instance`] for the transaction that it runs: keys are drawn, locked and, at the end, settled (Algorithm 3).
 //! [`predicate`] fills in conditions that find something (Algorithm 2). A [`template`] is a transaction without parameters,
-//! [`fill`] gives it some, and [`sql`] writes it down. [`measure`] tells how valid a workload was.
+//! [`fill`] gives it some, and [`sql`] writes it down. [`population`] is what tables begin with. [`measure`] tells how valid a workload was.
 //!
 //! One transaction, step by step:
 //!
@@ -58,6 +58,9 @@ pub mod predicate;
 pub mod template;
 pub mod fill;
 pub mod sql;
+pub mod population;
+pub mod ycsb;
+pub mod random;
 pub mod gamma;
 pub mod measure;
 

@@ -205,17 +205,23 @@ pub fn instantiate(table: &TableShadow, template: &Template, wanted: Wanted, ran
         false => template,
     };
     let mut best: Option<Filled> = None;
+    let mut reach = REACH;
     for attempt in 1..=wanted.attempts.max(1) {
-        let mut made = Maker { table, random, implied: Vec::new() }.make(template);
+        let mut made = Maker { table, random, reach, implied: Vec::new() }.make(template);
         made.attempts = attempt;
-        let good = made.miss <= wanted.miss_max && made.share <= wanted.share_max;
-        // If none is as wanted, one that finds something is better than one that finds little.
-        let better =
-            |best: &Filled| (made.miss <= wanted.miss_max, -made.share) > (best.miss <= wanted.miss_max, -best.share);
-        if good {
+        let hits = made.miss <= wanted.miss_max;
+        if hits && made.share <= wanted.share_max {
             return made;
         }
-        if best.as_ref().is_none_or(better) {
+        if !hits {
+            reach *= 2.0;
+        }
+        // If none is as wanted, one that finds too much is better than one that may find nothing.
+        let rank = |filled: &Filled| match filled.miss <= wanted.miss_max {
+            true => (0.0, filled.share),
+            false => (filled.miss, 0.0),
+        };
+        if best.as_ref().is_none_or(|best| rank(&made) < rank(best)) {
             best = Some(made);
         }
     }
@@ -224,9 +230,15 @@ pub fn instantiate(table: &TableShadow, template: &Template, wanted: Wanted, ran
     best
 }
 
+/// How far a range reaches beyond the row that it is built around, as a share of the domain. One that may find nothing
+/// is made again with twice the reach.
+const REACH: f64 = 0.05;
+
 struct Maker<'a, 'r> {
     table: &'a TableShadow,
     random: &'r mut Random,
+    /// See [`REACH`].
+    reach: f64,
     /// Conditions that together imply the whole, each as the range around the witness.
     implied: Vec<(Subject, Range<u64>)>,
 }
@@ -302,6 +314,7 @@ impl Maker<'_, '_> {
     /// A condition that a value satisfies, if its domain has room for that.
     fn condition(&mut self, subject: Subject, comparison: Comparison, value: u64) -> Condition {
         let domain = domain(self.table, subject);
+        let span = ((domain as f64 * self.reach) as u64).clamp(1, domain.max(1));
         let mut below = |limit: u64| self.random.below(usize::try_from(limit).unwrap_or(usize::MAX)) as u64;
         let (low, high) = match comparison {
             Comparison::Equal => (value, value + 1),
@@ -310,11 +323,11 @@ impl Maker<'_, '_> {
                 let other = (value + 1 + below(domain - 1)) % domain;
                 (other, other + 1)
             }
-            Comparison::Less => (0, value + 1 + below(span(domain).min(domain - value))),
-            Comparison::AtLeast => (value - below(span(domain).min(value + 1)), domain),
+            Comparison::Less => (0, value + 1 + below(span.min(domain - value))),
+            Comparison::AtLeast => (value - below(span.min(value + 1)), domain),
             Comparison::Within => {
-                let low = value - below(span(domain).min(value + 1));
-                (low, value + 1 + below(span(domain).min(domain - value)))
+                let low = value - below(span.min(value + 1));
+                (low, value + 1 + below(span.min(domain - value)))
             }
             // All values before the row's, or all after it, are the larger part to be left out.
             Comparison::Outside if value > 0 => (below(value), value),
@@ -341,11 +354,6 @@ fn mixed(seed: u64, attribute: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
-}
-
-/// How far a range reaches beyond the row that it is built around: a twentieth of the domain.
-fn span(domain: u64) -> u64 {
-    (domain / 20).max(1)
 }
 
 fn domain(table: &TableShadow, subject: Subject) -> u64 {

@@ -128,8 +128,8 @@ impl Client {
         self.transactions.ended(end.status);
         self.count(&end, start);
         if self.is_recording {
-            let (session, status, accesses) = (self.number as u32, end.status, log.take());
-            self.done.push(Done { session, status, began, ended, accesses });
+            let (session, status, (accesses, operations)) = (self.number as u32, end.status, log.take());
+            self.done.push(Done { session, status, began, ended, accesses, operations });
         }
         Ok(end)
     }
@@ -144,6 +144,7 @@ impl Client {
                     outcome = self.execute(&sql)?;
                     self.tally.statements += 1;
                     self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, log);
+                    log.end_operation();
                 }
                 Next::Commit => return self.commit(),
                 Next::RollBack => return self.roll_back(None, TxStatus::Open),

@@ -6,11 +6,12 @@
 //!   T3                           ├ read 7 ┤   does not: T2 was over
 //! ```
 //!
-//! A storm whose transactions never meet proves nothing, however silent the checker is.
+//! A storm whose transactions never meet proves nothing, however silent the checker is. How much they depend on each
+//! other is counted, too: pairs of transactions of which one read what the other wrote.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::log::{Done, Item};
+use super::log::{Access, Done, Item, Seen};
 
 /// How many operations met a concurrent write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +20,8 @@ pub struct Contention {
     pub operations: u64,
     /// Those on an item that a concurrent transaction wrote.
     pub contended: u64,
+    /// Pairs of transactions of which one read what the other wrote.
+    pub dependencies: u64,
 }
 
 /// A transaction that wrote an item.
@@ -34,16 +37,45 @@ impl Contention {
     /// Of transactions in the order in which they began.
     pub fn of(done: &[Done]) -> Contention {
         let writers = writers(done);
-        let mut contention = Contention::default();
+        let mut contention = Contention { dependencies: dependencies(done), ..Contention::default() };
         for transaction in done {
-            for access in &transaction.accesses {
+            let mut start = 0;
+            for end in &transaction.operations {
+                let accesses = &transaction.accesses[start..*end as usize];
+                start = *end as usize;
                 contention.operations += 1;
-                let of_item = writers.get(&access.item()).map_or(&[][..], Vec::as_slice);
-                contention.contended += u64::from(meets(transaction, of_item));
+                let met =
+                    |access: &Access| writers.get(&access.item()).is_some_and(|of_item| meets(transaction, of_item));
+                contention.contended += u64::from(accesses.iter().any(met));
             }
         }
         contention
     }
+}
+
+/// How many pairs of transactions there are of which one read what the other wrote.
+fn dependencies(done: &[Done]) -> u64 {
+    let mut writers: HashMap<(Item, i64), usize> = HashMap::new();
+    for (at, transaction) in done.iter().enumerate() {
+        for access in &transaction.accesses {
+            access.written().and_then(|version| writers.insert((access.item(), version), at));
+        }
+    }
+    let mut pairs = HashSet::new();
+    for (at, transaction) in done.iter().enumerate() {
+        let mut add = |item: Item, version: i64| {
+            let writer = writers.get(&(item, version)).filter(|writer| **writer != at);
+            pairs.extend(writer.map(|writer| (*writer, at)));
+        };
+        for access in &transaction.accesses {
+            match access {
+                Access::Read(item, Seen::Version(version)) => add(*item, *version),
+                Access::List(item, Some(elements)) => elements.iter().for_each(|element| add(*item, *element)),
+                _ => {}
+            }
+        }
+    }
+    pairs.len() as u64
 }
 
 fn writers(done: &[Done]) -> HashMap<Item, Vec<Writer>> {
@@ -70,7 +102,6 @@ fn meets(transaction: &Done, writers: &[Writer]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log::{Access, Seen};
     use super::*;
     use txloom_core::history::Status;
 
@@ -86,10 +117,29 @@ mod tests {
                 began: *began,
                 ended: *ended,
                 accesses: vec![access(*writes)],
+                operations: vec![1],
             })
             .collect();
-        let expected = Contention { operations: done.len() as u64, contended };
+        let expected = Contention { operations: done.len() as u64, contended, dependencies: 0 };
         assert_eq!(Contention::of(&done), expected, "{transactions:?}");
+    }
+
+    #[test]
+    fn who_read_what_another_wrote_depends_on_it() {
+        let item = |key| Item { table: 0, key };
+        let done = |accesses: &[Access]| Done {
+            session: 0,
+            status: Status::Committed,
+            began: 0,
+            ended: 1,
+            accesses: accesses.to_vec(),
+            operations: Vec::new(),
+        };
+        let read = |key, version| Access::Read(item(key), Seen::Version(version));
+        let one = done(&[Access::Write(item(1), 5), Access::Write(item(2), 6), read(1, 5)]);
+        let other = done(&[read(1, 5), read(2, 6), read(3, 0)]);
+        assert_eq!(dependencies(&[one.clone(), other.clone()]), 1);
+        assert_eq!(dependencies(&[one, other.clone(), other]), 2);
     }
 
     #[test]

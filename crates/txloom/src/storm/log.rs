@@ -39,27 +39,36 @@ impl Seen {
 pub enum Access {
     /// Wrote this version.
     Write(Item, i64),
+    /// Removed the row; nobody can see this version, but it takes its place among the others.
+    Delete(Item, i64),
     /// Saw that.
     Read(Item, Seen),
     /// Appended this element to a list.
     Append(Item, i64),
     /// Saw this list; `None`: there was none.
     List(Item, Option<Vec<i64>>),
+    /// Saw that there is no row, where rows come and go: that says nothing about versions.
+    Absent(Item),
 }
 
 impl Access {
     /// What it is about.
     pub fn item(&self) -> Item {
         match self {
-            Access::Write(item, _) | Access::Read(item, _) | Access::Append(item, _) | Access::List(item, _) => *item,
+            Access::Write(item, _)
+            | Access::Delete(item, _)
+            | Access::Read(item, _)
+            | Access::Append(item, _)
+            | Access::List(item, _)
+            | Access::Absent(item) => *item,
         }
     }
 
     /// The version that it wrote.
     pub fn written(&self) -> Option<i64> {
         match self {
-            Access::Write(_, version) | Access::Append(_, version) => Some(*version),
-            Access::Read(..) | Access::List(..) => None,
+            Access::Write(_, version) | Access::Delete(_, version) | Access::Append(_, version) => Some(*version),
+            Access::Read(..) | Access::List(..) | Access::Absent(_) => None,
         }
     }
 }
@@ -68,12 +77,24 @@ impl Access {
 #[derive(Debug, Default)]
 pub struct Log {
     accesses: Vec<Access>,
+    /// For each operation, how many accesses there are up to its end.
+    operations: Vec<u32>,
 }
 
 impl Log {
     /// A version was written, or would have been.
     pub fn write(&mut self, item: Item, version: i64) {
         self.accesses.push(Access::Write(item, version));
+    }
+
+    /// A row was removed.
+    pub fn delete(&mut self, item: Item, version: i64) {
+        self.accesses.push(Access::Delete(item, version));
+    }
+
+    /// A row that comes and goes is not there.
+    pub fn absent(&mut self, item: Item) {
+        self.accesses.push(Access::Absent(item));
     }
 
     /// An item was read.
@@ -91,9 +112,14 @@ impl Log {
         self.accesses.push(Access::List(item, elements));
     }
 
-    /// What was logged.
-    pub(super) fn take(self) -> Vec<Access> {
-        self.accesses
+    /// All accesses since the last call belong to one operation.
+    pub(super) fn end_operation(&mut self) {
+        self.operations.push(self.accesses.len() as u32);
+    }
+
+    /// What was logged: accesses, and where operations end.
+    pub(super) fn take(self) -> (Vec<Access>, Vec<u32>) {
+        (self.accesses, self.operations)
     }
 
     /// What was read.
@@ -120,6 +146,8 @@ pub struct Done {
     pub ended: u64,
     /// What it did.
     pub accesses: Vec<Access>,
+    /// For each operation, how many of the accesses there are up to its end.
+    pub operations: Vec<u32>,
 }
 
 /// All transactions as a history, in the order in which they began.
@@ -139,7 +167,8 @@ pub fn history(done: &mut [Done], name: &dyn Fn(Item) -> String) -> History {
 fn push(builder: &mut Builder, access: &Access, name: &dyn Fn(Item) -> String) {
     let key = builder.key(&name(access.item()));
     let op = match access {
-        Access::Write(_, version) => Op::Write(key, Scalar(*version)),
+        Access::Write(_, version) | Access::Delete(_, version) => Op::Write(key, Scalar(*version)),
+        Access::Absent(_) => return,
         Access::Append(_, element) => Op::Append(key, Scalar(*element)),
         Access::Read(_, Seen::Version(0)) => Op::Read(key, None),
         Access::Read(_, Seen::Version(version)) => Op::Read(key, Some(Scalar(*version))),

@@ -15,10 +15,14 @@
 //! * [`workload`]: what sessions ask for, and what their answers mean
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
+//! * `populate`: the rows that tables begin with
+//! * `generate`: statements that are made and not sent
 //! * `run`: the one who watches: opens connections, cancels what takes too long, breaks the server, listens
 //! * [`fault`]: what befalls a server
 //! * [`recovery`]: what must be there when nobody is at work
+//! * [`invariant`]: what must be true of the tables then
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
+//! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
 //!
@@ -45,14 +49,20 @@ pub mod workload;
 pub mod log;
 pub mod contention;
 pub mod latency;
+pub mod validity;
 pub mod recovery;
+pub mod invariant;
 pub mod fault;
 mod shared;
 mod client;
 mod watch;
+mod populate;
 mod run;
+mod generate;
 pub mod judge;
 pub mod report;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests;
@@ -65,8 +75,8 @@ use txloom_core::level::LevelName;
 
 pub use fault::{FaultCounts, FaultKind, Recurring};
 pub use shared::Tally;
-pub use watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
-pub use workload::{PROFILES, Scale, Workload};
+pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};
+pub use workload::{PROFILES, Scale, Shape, Workload};
 
 use run::Run;
 
@@ -144,7 +154,7 @@ impl<'a> Storm<'a> {
     /// Resets the engine, lets the sessions work, and tells what came of it. `Err` if it could not begin.
     pub fn run(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<Summary, EngineError> {
         let plan = self.plan(engine)?;
-        self.set_up(engine)?;
+        self.set_up(engine, watcher)?;
         let mut run = Run::start(self, engine)?;
         if watcher.started(&plan) == ControlFlow::Break(()) {
             run.stop(Ended::ByWatcher);
@@ -165,6 +175,7 @@ impl<'a> Storm<'a> {
             scale: self.scale,
             seed: self.seed,
             budget: self.budget,
+            generate_only: false,
             rate: self.rate,
             faults: self.faults.clone(),
         })
@@ -183,10 +194,10 @@ impl<'a> Storm<'a> {
         Err(EngineError::new(&info.target, EngineErrorKind::Unsupported(lack.to_string())))
     }
 
-    fn set_up(&self, engine: &mut dyn Engine) -> Result<(), EngineError> {
+    fn set_up(&self, engine: &mut dyn Engine, watcher: &mut dyn Watcher) -> Result<(), EngineError> {
         let outcomes = engine.reset(&self.workload.setup())?;
         match outcomes.into_iter().find_map(|outcome| outcome.error) {
-            None => Ok(()),
+            None => populate::populate(self.workload, engine, watcher),
             Some(error) => {
                 let what = format!("the tables of `{}` could not be set up: {error}", self.workload.name());
                 Err(EngineError::new(&engine.info().target, EngineErrorKind::Protocol(what)))

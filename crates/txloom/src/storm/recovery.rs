@@ -13,6 +13,9 @@
 //! **Half-done.** A transaction of unknown fate is known to have committed as soon as one of its versions is found. Then the
 //! rule asks for all the others, too. A version that its own transaction wrote over, and one that was rolled back, must not
 //! be found at all.
+//!
+//! **Rows that come and go.** Where there is no row, somebody must have removed it: a transaction that may have been the
+//! last, by the same rule. Otherwise what was inserted is lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -39,6 +42,13 @@ pub enum LossKind {
         /// The later one.
         lost: i64,
         /// Whether its commit was acknowledged; else its transaction is half there.
+        is_acknowledged: bool,
+    },
+    /// There is no row, although the transaction that wrote it committed, and nobody can have removed it later.
+    Gone {
+        /// The version that was written.
+        lost: i64,
+        /// See [`LossKind::Lost`].
         is_acknowledged: bool,
     },
     /// A list lacks what a transaction that committed appended to it.
@@ -68,6 +78,9 @@ impl Loss {
             LossKind::Lost { found, lost, is_acknowledged } => {
                 format!("{item} has version {found}, and not the later version {lost}, {}", whose(is_acknowledged))
             }
+            LossKind::Gone { lost, is_acknowledged } => {
+                format!("{item} is gone, and nobody removed it after version {lost}, {}", whose(is_acknowledged))
+            }
             LossKind::NotInList { lost, is_acknowledged } => {
                 format!("the list {item} lacks {lost}, {}", whose(is_acknowledged))
             }
@@ -90,7 +103,8 @@ pub fn losses(before: &[Done], audit: &[Access]) -> Vec<Loss> {
         let is_acknowledged = transaction.status == Status::Committed;
         let written = || transaction.accesses.iter().filter_map(|access| Some((access.item(), access.written()?)));
         let is_there = || written().any(|version| found.contains(&version));
-        if !is_acknowledged && !(transaction.status == Status::Unknown && is_there()) {
+        let is_committed = is_acknowledged || (transaction.status == Status::Unknown && is_there());
+        if !is_committed {
             continue;
         }
         for (item, lost) in written() {
@@ -100,6 +114,9 @@ pub fn losses(before: &[Done], audit: &[Access]) -> Vec<Loss> {
                 }
                 Some(Access::Read(_, Seen::Version(found))) if writers.had_ended(item, *found, transaction.began) => {
                     LossKind::Lost { found: *found, lost, is_acknowledged }
+                }
+                Some(Access::Absent(_)) if !writers.may_be_removed(item, transaction) => {
+                    LossKind::Gone { lost, is_acknowledged }
                 }
                 _ => continue,
             };
@@ -124,8 +141,18 @@ fn versions(audit: &[Access]) -> HashSet<(Item, i64)> {
     found
 }
 
-/// Who wrote which version.
-struct Writers(HashMap<(Item, i64), Writer>);
+/// Who wrote which version, and who removed what.
+struct Writers {
+    writers: HashMap<(Item, i64), Writer>,
+    removers: HashMap<Item, Vec<Remover>>,
+}
+
+/// A transaction that may have removed a row.
+struct Remover {
+    began: u64,
+    ended: u64,
+    status: Status,
+}
 
 struct Writer {
     ended: u64,
@@ -137,30 +164,43 @@ struct Writer {
 impl Writers {
     fn of(before: &[Done]) -> Writers {
         let mut writers = HashMap::new();
-        for Done { ended, status, accesses, .. } in before {
+        let mut removers: HashMap<Item, Vec<Remover>> = HashMap::new();
+        for Done { began, ended, status, accesses, .. } in before {
             let mut last: HashMap<Item, i64> = HashMap::new();
             for access in accesses {
                 let Some(version) = access.written() else { continue };
                 let key = (access.item(), version);
                 writers.insert(key, Writer { ended: *ended, status: *status, is_intermediate: false });
-                let earlier = last.insert(key.0, version).filter(|_| matches!(access, Access::Write(..)));
+                if matches!(access, Access::Delete(..)) && *status != Status::Aborted {
+                    let remover = Remover { began: *began, ended: *ended, status: *status };
+                    removers.entry(key.0).or_default().push(remover);
+                }
+                let earlier = last.insert(key.0, version).filter(|_| !matches!(access, Access::Append(..)));
                 if let Some(writer) = earlier.and_then(|earlier| writers.get_mut(&(key.0, earlier))) {
                     writer.is_intermediate = true;
                 }
             }
         }
-        Writers(writers)
+        Writers { writers, removers }
+    }
+
+    /// Whether somebody may have removed a row after a transaction had written it, that transaction itself included.
+    fn may_be_removed(&self, item: Item, writer: &Done) -> bool {
+        let may_be_later = |remover: &Remover| {
+            remover.status == Status::Unknown || remover.began == writer.began || remover.ended > writer.began
+        };
+        self.removers.get(&item).is_some_and(|removers| removers.iter().any(may_be_later))
     }
 
     /// Whether whoever wrote a version had ended at a time. Nobody is known to be earlier than the unknown.
     fn had_ended(&self, item: Item, version: i64, time: u64) -> bool {
-        version == 0 || self.0.get(&(item, version)).is_some_and(|writer| writer.ended < time)
+        version == 0 || self.writers.get(&(item, version)).is_some_and(|writer| writer.ended < time)
     }
 
     /// What is there and must not be.
     fn wrong(&self, access: &Access) -> Option<(Item, LossKind)> {
         let nonsense = |what: &str| Some(LossKind::Nonsense(what.to_string()));
-        let of_version = |version: &i64| match self.0.get(&(access.item(), *version)) {
+        let of_version = |version: &i64| match self.writers.get(&(access.item(), *version)) {
             _ if *version == 0 => None,
             None => Some(LossKind::Nonsense(format!("nobody wrote {version}, which is there"))),
             Some(writer) if writer.status == Status::Aborted => Some(LossKind::RolledBack(*version)),
@@ -172,7 +212,7 @@ impl Writers {
             Access::Read(_, Seen::Nonsense(value)) => nonsense(&format!("nobody wrote {value}, which is there")),
             Access::List(_, None) => nonsense("the list is gone, or no list"),
             Access::List(_, Some(elements)) => elements.iter().find_map(of_version),
-            Access::Write(..) | Access::Append(..) => None,
+            Access::Write(..) | Access::Delete(..) | Access::Append(..) | Access::Absent(_) => None,
         };
         kind.map(|kind| (access.item(), kind))
     }
@@ -186,7 +226,7 @@ mod tests {
     const Y: Item = Item { table: 0, key: 2 };
 
     fn done(status: Status, began: u64, ended: u64, accesses: &[Access]) -> Done {
-        Done { session: 0, status, began, ended, accesses: accesses.to_vec() }
+        Done { session: 0, status, began, ended, accesses: accesses.to_vec(), operations: Vec::new() }
     }
 
     fn check(before: &[Done], audit: &[Access], expect: &str) {
@@ -237,13 +277,35 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_come_and_go_are_there_or_were_removed() {
+        use Access::{Absent, Delete, Write};
+        let inserted = done(Status::Committed, 0, 1, &[Write(X, 1)]);
+        let removed = done(Status::Committed, 2, 3, &[Delete(X, 2)]);
+        let again = done(Status::Committed, 4, 5, &[Write(X, 3)]);
+        check(&[], &[Absent(X)], "");
+        check(std::slice::from_ref(&removed), &[Absent(X)], "");
+        check(&[inserted.clone(), removed.clone()], &[Absent(X)], "");
+        let gone = "x is gone, and nobody removed it after version 1, which was acknowledged";
+        check(std::slice::from_ref(&inserted), &[Absent(X)], gone);
+        let gone = "x is gone, and nobody removed it after version 3, which was acknowledged";
+        check(&[inserted.clone(), removed.clone(), again.clone()], &[Absent(X)], gone);
+        check(&[inserted.clone(), removed.clone(), again], &[found(X, 3)], "");
+        let back = "x has version 1, and not the later version 2, which was acknowledged";
+        check(&[inserted.clone(), removed.clone()], &[found(X, 1)], back);
+        let maybe = done(Status::Unknown, 0, 1, &[Delete(X, 4)]);
+        check(&[inserted, maybe], &[Absent(X)], "");
+        let both = done(Status::Committed, 2, 3, &[Write(X, 5), Delete(X, 6)]);
+        check(std::slice::from_ref(&both), &[Absent(X)], "");
+    }
+
+    #[test]
     fn a_list_holds_everything() {
         use Access::{Append, List};
         let one = done(Status::Committed, 0, 3, &[Append(X, 1), Append(X, 2)]);
         let two = done(Status::Unknown, 0, 3, &[Append(X, 3), Append(Y, 4)]);
         let list = |item, elements: &[i64]| List(item, Some(elements.to_vec()));
         check(&[one.clone(), two.clone()], &[list(X, &[1, 2]), list(Y, &[])], "");
-        check(&[one.clone()], &[list(X, &[1])], "the list x lacks 2, which was acknowledged");
+        check(std::slice::from_ref(&one), &[list(X, &[1])], "the list x lacks 2, which was acknowledged");
         let half = "the list y lacks 4, of a transaction that is there in part";
         check(&[one, two], &[list(X, &[1, 2, 3]), list(Y, &[])], half);
     }

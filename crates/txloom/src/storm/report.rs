@@ -9,17 +9,22 @@ use txloom_core::history::check::Verdict;
 use txloom_core::history::survey::Standing;
 use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
+use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
-use super::judge::Judgement;
+use super::contention::Contention;
+use super::invariant::Breach;
+use super::judge::{Judgement, promise};
 use super::latency::Latency;
-use super::{Ended, FaultCounts, Plan, Progress, Recurring, Summary, Tally, Workload};
+use super::validity::Figures;
+use super::{Ended, FaultCounts, FaultKind, Plan, Progress, Recurring, Summary, Tally, Workload};
 use crate::report::build::engine_version;
 use crate::report::history::{standing, violation};
 use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
-    ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan, JudgementReport, LatencyReport, StormCounts,
-    StormPlan, StormReport,
+    AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan,
+    InvariantsReport, JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan,
+    StormReport, ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -37,6 +42,7 @@ pub fn plan_report(plan: &Plan) -> StormPlan {
         seed: plan.seed,
         transactions_max: plan.budget.transactions,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
+        generate_only: plan.generate_only,
         rate: plan.rate,
         faults: plan.faults.iter().map(fault_plan).collect(),
     }
@@ -52,12 +58,14 @@ pub fn progress_report(progress: &Progress) -> StormProgress {
 pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workload: &dyn Workload) -> StormReport {
     let (ended, failure) = ended(&summary.ended);
     let damage = summary.damage.iter().map(|damage| DamageReport {
-        after: damage.after.map(|(kind, nth)| FaultCount { kind: kind.name().to_string(), count: nth }),
+        after: damage.after.map(nth_fault),
         losses: damage.losses.iter().map(|loss| loss.sentence(&|item| workload.item_name(item))).collect(),
     });
-    let contention = summary
-        .contention
-        .map(|contention| ContentionReport { operations: contention.operations, contended: contention.contended });
+    let contention = summary.contention.map(|Contention { operations, contended, dependencies }| ContentionReport {
+        operations,
+        contended,
+        dependencies,
+    });
     StormReport {
         plan: plan_report(&summary.plan),
         ended: ended.to_string(),
@@ -66,12 +74,88 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         counts: counts(&summary.tally),
         latency: latency(&summary.tally.latency),
         contention,
+        validity: summary.figures.as_ref().map(validity_report),
         faults: fault_counts(&summary.faults),
         damage: damage.collect(),
+        invariants: invariants(summary),
         judgement,
         history: None,
         troubles: summary.troubles.clone(),
     }
+}
+
+/// How valid it was.
+pub fn validity_report(figures: &Figures) -> ValidityReport {
+    let kinds = OperationKind::ALL.into_iter().map(|kind| (kind, figures.alphas.of(kind)));
+    let used = kinds.filter(|(_, counts)| **counts != Accessibility::default());
+    let operations = used.map(|(kind, counts)| OperationsReport {
+        kind: kind.name().to_string(),
+        valid: counts.valid,
+        invalid: counts.invalid,
+        refused: counts.refused,
+        skipped: counts.skipped,
+        alpha: counts.alpha(),
+        alpha_of_all: counts.alpha_of_all(),
+    });
+    // Of a single class of keys nothing can be said.
+    let judged = figures.goodness.iter().filter(|(_, _, goodness)| goodness.degrees > 0);
+    let accesses = judged.map(|(table, kind, goodness)| AccessesReport {
+        table: table.clone(),
+        kind: kind.name().to_string(),
+        accesses: goodness.accesses,
+        degrees: goodness.degrees,
+        beta: goodness.beta(),
+        log10_of_one_minus_beta: Some(goodness.miss_log10()).filter(|log| log.is_finite()),
+    });
+    let attributes = figures.stability.iter().map(|stability| AttributeReport {
+        table: stability.table.clone(),
+        attribute: stability.attribute.clone(),
+        delta: stability.deviation,
+        bound: stability.bound,
+    });
+    let predicates = &figures.predicates;
+    ValidityReport {
+        operations: operations.collect(),
+        accesses: accesses.collect(),
+        attributes: attributes.collect(),
+        predicates: (predicates.count > 0).then(|| PredicatesReport {
+            count: predicates.count,
+            conjunctive: predicates.conjunctive,
+            median_share: predicates.median_share(),
+            attempts_each: predicates.attempts as f64 / predicates.count as f64,
+        }),
+    }
+}
+
+fn invariants(summary: &Summary) -> Option<InvariantsReport> {
+    let broken: Vec<BreachReport> = summary.breaches.iter().map(breach).collect();
+    let was_asked = summary.invariants > 0 || !broken.is_empty();
+    let promised = || promise(&summary.plan.engine, &summary.plan.level).map(|level| level.to_string());
+    was_asked.then(|| InvariantsReport {
+        evidence: "recorded".to_string(),
+        promised: promised(),
+        asked: summary.invariants,
+        broken,
+    })
+}
+
+fn breach(breach: &Breach) -> BreachReport {
+    let Breach { invariant, after, found, .. } = breach;
+    BreachReport {
+        name: invariant.name.to_string(),
+        says: invariant.says.clone(),
+        from: invariant.from.to_string(),
+        is_allowed: breach.is_allowed(),
+        after: after.map(nth_fault),
+        query: invariant.query.clone(),
+        columns: found.columns.clone(),
+        rows: found.rows.clone(),
+        row_count: found.row_count,
+    }
+}
+
+fn nth_fault((kind, nth): (FaultKind, u64)) -> FaultCount {
+    FaultCount { kind: kind.name().to_string(), count: nth }
 }
 
 fn fault_plan(fault: &Recurring) -> FaultPlan {

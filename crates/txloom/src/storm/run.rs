@@ -26,6 +26,8 @@ use super::Storm;
 use super::client::{Client, Message, Share};
 use super::contention::Contention;
 use super::fault::{FaultCounts, FaultKind};
+use super::invariant::{Breach, Inquiry};
+use super::judge::promise;
 use super::log::{self, Done};
 use super::recovery::losses;
 use super::shared::{Shared, Tally};
@@ -70,6 +72,9 @@ pub(super) struct Run<'a> {
     done: Vec<Done>,
     ended: Option<Ended>,
     damage: Vec<Damage>,
+    /// How many invariants were answered, the last time.
+    invariants: usize,
+    breaches: Vec<Breach>,
     troubles: Vec<String>,
     timetable: Timetable,
     faults: FaultCounts,
@@ -101,6 +106,8 @@ impl<'a> Run<'a> {
             done: Vec::new(),
             ended: None,
             damage: Vec::new(),
+            invariants: 0,
+            breaches: Vec::new(),
             troubles: Vec::new(),
             timetable: Timetable::new(&storm.faults),
             faults: FaultCounts::default(),
@@ -277,22 +284,14 @@ impl<'a> Run<'a> {
         if !self.storm.is_recording {
             return;
         }
-        let number = self.storm.scale.sessions;
-        let begun = open(self.storm, self.engine, number)
-            .and_then(|session| self.spawn(number, session, self.storm.workload.audit(), Share::One));
-        if let Err(error) = begun {
-            return self.troubles.push(format!("what is there at the end could not be read: {error}"));
-        }
         let before = self.done.len();
-        while self.handles[number].state == State::Working {
-            match self.told.recv_timeout(TICK) {
-                Ok(message) => self.hear(message),
-                Err(_) => self.cancel_slow(),
-            }
+        if let Err(error) = self.alone(self.storm.workload.audit()) {
+            return self.troubles.push(format!("what is there at the end could not be read: {error}"));
         }
         let (before, audits) = self.done.split_at(before);
         match audits {
             [audit] if audit.status == Status::Committed => {
+                self.storm.workload.at_rest(&audit.accesses);
                 let losses = losses(before, &audit.accesses);
                 if !losses.is_empty() {
                     self.damage.push(Damage { after, losses });
@@ -300,6 +299,50 @@ impl<'a> Run<'a> {
             }
             _ => self.troubles.push("what is there at the end could not be read: the transaction failed".to_string()),
         }
+    }
+
+    /// Asks whether the invariants hold while nobody is at work. Of each that does not, the first time is told.
+    fn inquire(&mut self, after: Option<(FaultKind, u64)>) {
+        let invariants = self.storm.workload.invariants();
+        if !self.storm.is_recording || invariants.is_empty() {
+            return;
+        }
+        let (tell, answers) = channel();
+        let before = self.done.len();
+        if let Err(error) = self.alone(Box::new(Inquiry::new(&invariants, tell))) {
+            return self.troubles.push(format!("the invariants could not be asked for: {error}"));
+        }
+        // It is no part of the history.
+        self.done.truncate(before);
+        let info = self.engine.info();
+        let promised = promise(info, self.storm.level.as_ref().unwrap_or(&info.default_level));
+        let answers: Vec<_> = answers.try_iter().collect();
+        self.invariants = answers.iter().filter(|answer| answer.is_ok()).count();
+        if self.invariants < invariants.len() {
+            let why = answers.iter().find_map(|answer| answer.as_ref().err());
+            let (what, why) = (invariants[self.invariants].name, why.map_or("the connection was lost", String::as_str));
+            self.troubles.push(format!("whether the invariant `{what}` holds could not be asked for: {why}"));
+        }
+        for (invariant, found) in invariants.into_iter().zip(answers.into_iter().flatten()) {
+            let is_known = self.breaches.iter().any(|breach| breach.invariant.name == invariant.name);
+            if found.row_count > 0 && !is_known {
+                self.breaches.push(Breach { invariant, after, promised, found });
+            }
+        }
+    }
+
+    /// Lets one transaction run while nobody else is at work. What it did is done last.
+    fn alone(&mut self, transactions: Box<dyn Transactions>) -> Result<(), EngineError> {
+        let number = self.storm.scale.sessions;
+        let session = open(self.storm, self.engine, number)?;
+        self.spawn(number, session, transactions, Share::One)?;
+        while self.handles[number].state == State::Working {
+            match self.told.recv_timeout(TICK) {
+                Ok(message) => self.hear(message),
+                Err(_) => self.cancel_slow(),
+            }
+        }
+        Ok(())
     }
 
     /// Looks at what is left, and puts everything together.
@@ -310,6 +353,7 @@ impl<'a> Run<'a> {
         let has_server = !matches!(self.ended, Some(Ended::Died(_) | Ended::NotRecovered(_)));
         if is_complete && has_server && !matches!(self.ended, Some(Ended::Damaged)) {
             self.audit(None);
+            self.inquire(None);
         }
         let workload = self.storm.workload;
         let name = |item| workload.item_name(item);
@@ -319,11 +363,14 @@ impl<'a> Run<'a> {
             plan,
             elapsed,
             contention: history.is_some().then(|| Contention::of(&self.done)),
+            figures: workload.figures(),
             history,
             tally: self.tally,
             faults: self.faults,
             ended: self.ended.unwrap_or(Ended::Budget),
             damage: self.damage,
+            invariants: self.invariants,
+            breaches: self.breaches,
             troubles: self.troubles,
         }
     }

@@ -17,7 +17,7 @@ fn storm(target: &str, profile: &str, level: &str, transactions: u64) -> (Summar
     let mut engine = engine(target);
     let scale = Scale { sessions: 4, keys: 5, ops: 4 };
     let profile = PROFILES.iter().find(|one| one.name == profile).unwrap();
-    let workload = (profile.make)(scale, engine.info()).unwrap();
+    let workload = (profile.make)(&Shape::new(scale), engine.info()).unwrap();
     let budget = Budget::transactions(transactions);
     let storm = Storm { level: LevelName::parse(level), budget, ..Storm::new(&*workload, scale) };
     let summary = storm.run(engine.as_mut(), &mut ()).unwrap();

@@ -9,13 +9,21 @@ use txloom_core::level::LevelName;
 
 use super::contention::Contention;
 use super::fault::{FaultCounts, FaultKind, Recurring};
+use super::invariant::Breach;
 use super::recovery::Loss;
 use super::shared::Tally;
+use super::validity::Figures;
 use super::{Budget, Scale};
 
 /// Somebody who is told what happens, on the thread that called [`Storm::run`](super::Storm::run). Who answers *break* ends
 /// the storm; what there is, is checked all the same. `()` is a watcher who does not care.
 pub trait Watcher {
+    /// Tables are being filled, which comes before everything else; told a few times a second. Who answers *break* ends the
+    /// storm before it began.
+    fn loading(&mut self, _loading: &Loading<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// The storm begins, and this is what will be done.
     fn started(&mut self, _plan: &Plan) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -44,10 +52,25 @@ pub struct Plan {
     pub seed: u64,
     /// When it ends.
     pub budget: Budget,
+    /// Whether statements are made and not sent.
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     pub rate: Option<u32>,
     /// What befalls the server.
     pub faults: Vec<Recurring>,
+}
+
+/// How far a table is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loading<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many it will have at most.
+    pub positions: u64,
+    /// How long it has been taking.
+    pub elapsed: Duration,
 }
 
 /// How far a storm is.
@@ -108,8 +131,14 @@ pub struct Summary {
     pub history: Option<History>,
     /// How much transactions met.
     pub contention: Option<Contention>,
+    /// How valid it was, if the workload keeps a picture of the database.
+    pub figures: Option<Figures>,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
+    /// How many invariants were asked for, each time that nobody was at work.
+    pub invariants: usize,
+    /// Those that were broken, when they were found to be for the first time.
+    pub breaches: Vec<Breach>,
     /// What else went wrong, in words.
     pub troubles: Vec<String>,
 }

@@ -16,6 +16,7 @@
 //! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
+//! * `load`: many rows at once: they come back as they went in, and what is refused is told
 //! * `storm`: storms, recorded and checked; what is refused
 //! * `storm_faults`: storms in which the server is killed, paused, restarted, or runs out of disk
 //! * `formats`: other tools' cases and transcripts, read and written
@@ -47,8 +48,10 @@ mod histories;
 mod traces;
 mod reduce;
 mod hunt;
+mod load;
 mod storm;
 mod storm_faults;
+mod storm_valid;
 mod formats;
 mod bad_input;
 mod spellings;

@@ -29,14 +29,16 @@ pub(crate) fn reported(arguments: &str) -> (StormReport, i32) {
     }
 }
 
+/// A storm in which nothing is wrong, and in which transactions met.
 #[track_caller]
-fn check_clean(arguments: &str) {
+pub(crate) fn check_clean(arguments: &str) -> StormReport {
     let (report, code) = reported(arguments);
     let judgement = report.judgement.as_ref().expect("it was checked");
     assert_eq!((code, &judgement.verdict), (0, &VerdictReport::Holds), "{arguments}: {report:?}");
     assert_eq!(judgement.evidence, "recorded");
     assert!(report.counts.committed > 0 && report.damage.is_empty() && report.troubles.is_empty(), "{report:?}");
     assert!(report.contention.is_some_and(|met| met.contended > 0), "{arguments}: nobody met");
+    report
 }
 
 #[test]

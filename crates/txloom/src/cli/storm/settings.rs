@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
 use txloom_core::level::LevelName;
+use txloom_core::shadow::Access;
 use txloom_core::suggest::hint;
 
 use super::super::args::Format;
 use super::super::check::save;
 use super::super::failure::Failure;
 use super::super::settings;
-use super::{Check, StormArgs};
+use super::{AccessKind, Check, StormArgs};
 use crate::engines::{Place, Target};
 use crate::servers::StartLimit;
 use crate::storm::workload::Profile;
-use crate::storm::{Budget, FaultKind, PROFILES, Recurring, SESSIONS_MAX, Scale, Workload};
+use crate::storm::{Budget, FaultKind, PROFILES, Recurring, SESSIONS_MAX, Scale, Shape, Workload};
 
 /// How many transactions a storm has that is told neither a number nor a time.
 const DEFAULT_TRANSACTIONS: u64 = 1_000;
@@ -29,10 +30,8 @@ pub(super) struct StormSettings {
     pub(super) target: Target,
     /// What sessions do.
     profile: &'static Profile,
-    /// How large that is.
-    pub(super) scale: Scale,
-    /// What all random choices follow from.
-    pub(super) seed: u64,
+    /// What that is like.
+    pub(super) shape: Shape,
     /// The isolation level, if not the engine's own.
     pub(super) level: Option<LevelName>,
     /// When it ends.
@@ -41,6 +40,8 @@ pub(super) struct StormSettings {
     pub(super) rate: Option<u32>,
     /// What befalls the server.
     pub(super) faults: Vec<Recurring>,
+    /// Whether statements are made and not sent.
+    pub(super) generate_only: bool,
     /// Whether what was recorded is checked.
     pub(super) check: bool,
     /// How long the check may take.
@@ -64,6 +65,7 @@ impl StormSettings {
         let time = args.time.as_deref().map(settings::parse_span).transpose()?;
         let transactions = args.transactions.or(time.is_none().then_some(DEFAULT_TRANSACTIONS));
         check_counts(args)?;
+        let profile = profile(&args.profile)?;
         let faults = faults(args, &target)?;
         if !faults.is_empty() {
             target.server.durable = true;
@@ -73,13 +75,13 @@ impl StormSettings {
         Ok(StormSettings {
             faults,
             target,
-            profile: profile(&args.profile)?,
-            scale: Scale { sessions: args.sessions, keys: args.keys, ..Scale::default() },
-            seed: args.seed,
+            shape: shape(args, profile)?,
+            profile,
             level: args.level.as_deref().map(settings::level).transpose()?,
             budget: Budget { transactions, time, only_commits: false },
             rate: args.rate,
-            check: args.check == Check::On,
+            generate_only: args.generate_only,
+            check: args.check == Check::On && !args.generate_only,
             check_limit: settings::parse_duration(&args.limit)?,
             save_history: args.save_history.clone(),
             statement_limit: settings::parse_duration(&args.statement_limit)?,
@@ -95,9 +97,8 @@ impl StormSettings {
 
     /// The workload, for an engine.
     pub(super) fn workload(&self, engine: &EngineInfo) -> Result<Box<dyn Workload>, Failure> {
-        (self.profile.make)(self.scale, engine).map_err(|lack| {
-            Failure::bad_input(format!("{} does not have {lack}, which `{}` needs", engine.target, self.profile.name))
-        })
+        (self.profile.make)(&self.shape, engine)
+            .map_err(|why| Failure::bad_input(format!("{} on {}: {why}", self.profile.name, engine.target)))
     }
 }
 
@@ -109,13 +110,36 @@ pub(super) fn prepare_history(path: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::bad_input(format!("cannot save a history to {}: {error}", path.display())))
 }
 
+/// What the workload is to be like.
+fn shape(args: &StormArgs, profile: &Profile) -> Result<Shape, Failure> {
+    let scale = Scale { sessions: args.sessions, keys: args.keys.unwrap_or(profile.keys), ..Scale::default() };
+    if !(0.0..=1.0).contains(&args.dynamic) {
+        return Err(Failure::bad_input(format!("--dynamic {} is not a share between 0 and 1", args.dynamic)));
+    }
+    if !(0.0..=10.0).contains(&args.skew) {
+        let meaning = "0 means that all keys are accessed alike";
+        return Err(Failure::bad_input(format!("--skew {} is not between 0 and 10; {meaning}", args.skew)));
+    }
+    Ok(Shape {
+        seed: args.seed,
+        access: match args.access {
+            AccessKind::Independent => Access::Independent,
+            AccessKind::Even => Access::Even,
+        },
+        skew: args.skew,
+        dynamic: args.dynamic,
+        has_predicates: args.predicate == Check::On,
+        ..Shape::new(scale)
+    })
+}
+
 fn check_counts(args: &StormArgs) -> Result<(), Failure> {
     let wrong = |message: String| Err(Failure::bad_input(message));
     if !(1..=SESSIONS_MAX).contains(&args.sessions) {
         return wrong(format!("--sessions {} is not between 1 and {SESSIONS_MAX}", args.sessions));
     }
-    if !(1..=KEYS_MAX).contains(&args.keys) {
-        return wrong(format!("--keys {} is not between 1 and {KEYS_MAX}", args.keys));
+    if let Some(keys) = args.keys.filter(|keys| !(1..=KEYS_MAX).contains(keys)) {
+        return wrong(format!("--keys {keys} is not between 1 and {KEYS_MAX}"));
     }
     if args.transactions == Some(0) {
         return wrong("--transactions 0 leaves nothing to do; write how many, or --for TIME".to_string());
@@ -178,7 +202,7 @@ mod tests {
         StormArgs {
             profile: "registers".to_string(),
             sessions: 8,
-            keys: 100,
+            dynamic: 0.2,
             limit: "60s".to_string(),
             statement_limit: "10s".to_string(),
             recovery_limit: "60s".to_string(),
@@ -207,7 +231,9 @@ mod tests {
     fn bad_flags_are_explained() {
         let args = args;
         check_error(&StormArgs { sessions: 0, ..args() }, "--sessions 0 is not between 1 and 1024");
-        check_error(&StormArgs { keys: 0, ..args() }, "--keys 0 is not between");
+        check_error(&StormArgs { keys: Some(0), ..args() }, "--keys 0 is not between");
+        check_error(&StormArgs { dynamic: 1.5, ..args() }, "--dynamic 1.5 is not a share between 0 and 1");
+        check_error(&StormArgs { skew: f64::NAN, ..args() }, "--skew NaN is not between 0 and 10");
         check_error(&StormArgs { transactions: Some(0), ..args() }, "leaves nothing to do");
         check_error(&StormArgs { rate: Some(0), ..args() }, "leaves nothing to do");
         check_error(&StormArgs { profile: "register".to_string(), ..args() }, "did you mean registers?");

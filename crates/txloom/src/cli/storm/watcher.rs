@@ -9,7 +9,7 @@ use super::super::streams::Streams;
 use super::settings::StormSettings;
 use crate::report::text;
 use crate::storm::report::{plan_report, progress_report};
-use crate::storm::{Plan, Progress, Watcher};
+use crate::storm::{Loading, Plan, Progress, Watcher};
 
 /// How often a line of progress is printed where it cannot be written over.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -29,6 +29,17 @@ impl<'a> Show<'a> {
         Show { settings, streams, last_line: Instant::now(), failure: None }
     }
 
+    /// Shows a line of progress: `line` is told whether it may have colours, and how wide it may be.
+    fn show(&mut self, line: impl Fn(bool, Option<usize>) -> String) {
+        if let Some(options) = self.streams.status_options() {
+            let line = line(options.color, Some(options.width));
+            self.streams.show_status(&line);
+        } else if self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            self.streams.complain(&line(false, None));
+        }
+    }
+
     /// Removes what is to be written over. `Err` if something could not be printed.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.streams.clear_status();
@@ -37,6 +48,13 @@ impl<'a> Show<'a> {
 }
 
 impl Watcher for Show<'_> {
+    fn loading(&mut self, loading: &Loading<'_>) -> ControlFlow<()> {
+        let Loading { table, rows, positions, elapsed } = loading;
+        let seconds = elapsed.as_secs();
+        self.show(|_, _| format!("txloom: filling {table}: {rows} rows of at most {positions} in {seconds} s"));
+        ControlFlow::Continue(())
+    }
+
     fn started(&mut self, plan: &Plan) -> ControlFlow<()> {
         if let Some(client) = plan.engine.client.as_ref().filter(|_| self.settings.keep_server) {
             let message = format!("txloom: {}: stays running; look inside with: {client}", plan.engine.target);
@@ -58,13 +76,7 @@ impl Watcher for Show<'_> {
 
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         let progress = progress_report(progress);
-        if let Some(options) = self.streams.status_options() {
-            let line = text::print_storm_progress(&progress, options.color, Some(options.width));
-            self.streams.show_status(&line);
-        } else if self.last_line.elapsed() >= LINE_EVERY {
-            self.last_line = Instant::now();
-            self.streams.complain(&text::print_storm_progress(&progress, false, None));
-        }
+        self.show(|color, width| text::print_storm_progress(&progress, color, width));
         ControlFlow::Continue(())
     }
 }

@@ -3,11 +3,13 @@
 //! * [`turns`]: one statement at a time; who waits for whom; who goes on first
 //! * [`split`]: the statements of a message
 //! * [`run`]: one statement on one connection, and the contents of a database
+//! * [`load`]: many rows at once
 //! * [`errors`]: what SQLite's error codes mean
 
 pub(crate) mod turns;
 pub(crate) mod split;
 pub(crate) mod run;
+pub(crate) mod load;
 pub(crate) mod errors;
 #[cfg(test)]
 pub(crate) mod transcript;

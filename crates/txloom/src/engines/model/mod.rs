@@ -57,9 +57,11 @@ mod statements;
 mod commit;
 mod define;
 mod session;
+mod load;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use txloom_core::bulk::Bulk;
 use txloom_core::dialect::LockingSqlite;
 use txloom_core::engine::{
     Capabilities, Engine, EngineError, EngineInfo, Session, SessionId, SessionSpec, State, Version, Waits,
@@ -151,6 +153,10 @@ impl Engine for ModelEngine {
             self.setup = (setup.to_vec(), outcomes);
         }
         Ok(self.setup.1.clone())
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, _threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {

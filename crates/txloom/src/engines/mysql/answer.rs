@@ -54,10 +54,13 @@ pub(super) struct Answer {
     pub(super) warnings: Vec<u16>,
 }
 
+/// What the server gets for a local file: appends the next piece of it, and says whether there is more.
+pub(super) type File<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;
+
 impl Answer {
     /// Reads results up to the last one. An error means that the connection is gone, or that the bytes make no sense;
     /// what had arrived before stays.
-    pub(super) fn read(&mut self, sql: &str, packets: &mut Packets) -> io::Result<()> {
+    pub(super) fn read(&mut self, sql: &str, packets: &mut Packets, file: &mut File<'_>) -> io::Result<()> {
         let kinds = kinds(sql);
         loop {
             let payload = packets.receive()?;
@@ -66,9 +69,9 @@ impl Answer {
                     (self.error, self.flags) = (Some(error(&payload)?), None);
                     return Ok(());
                 }
-                // Nothing is sent: a step has no file. The server answers to that in turn.
+                // The server answers to the file in turn.
                 Some(&GIVE_LOCAL_FILE) => {
-                    packets.send(&[])?;
+                    send_file(packets, file)?;
                     continue;
                 }
                 Some(&OK) => self.take_ok(&payload, &kinds)?,
@@ -127,6 +130,19 @@ impl Answer {
             }
         }
     }
+}
+
+fn send_file(packets: &mut Packets, file: &mut File<'_>) -> io::Result<()> {
+    let (mut piece, mut has_more) = (Vec::new(), true);
+    while has_more {
+        piece.clear();
+        has_more = file(&mut piece);
+        // An empty packet is the end.
+        if !piece.is_empty() {
+            packets.send(&piece)?;
+        }
+    }
+    packets.send(&[])
 }
 
 /// The kinds of the statements of a message, as far as semicolons tell.

@@ -22,7 +22,7 @@ use txloom_core::outcome::{DbError, ErrorClass, Notice, Outcome, Row, TxStatus};
 
 use super::super::wire::stream::{Address, Stream, is_timeout};
 use super::super::wire::url::Password;
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, File};
 use super::auth::Authentication;
 use super::packet::{Packets, Parts, malformed};
 
@@ -34,9 +34,10 @@ const COM_QUERY: u8 = 0x03;
 const COM_RESET_CONNECTION: u8 = 0x1f;
 
 /// Long passwords and flags, protocol 4.1, transaction flags, secure login by named methods, several statements and
-/// several results. Not: local files.
+/// several results. Not: local files, unless rows are to be loaded.
 const CAPABILITIES: u32 = 0x1 | 0x4 | 0x200 | 0x2000 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x8_0000;
 const CONNECT_WITH_DATABASE: u32 = 0x8;
+const LOCAL_FILES: u32 = 0x80;
 
 /// `utf8mb4_general_ci`, which every server knows.
 const UTF8MB4: u8 = 45;
@@ -52,6 +53,8 @@ pub(super) struct Login {
     pub(super) database: Option<String>,
     /// How long an answer may take before the connection counts as lost; sessions wait for ever.
     pub(super) patience: Option<Duration>,
+    /// Whether the server may ask for the contents of files: only of those that there are not, for [`Connection::load`].
+    pub(super) gives_files: bool,
 }
 
 /// Why there is no connection.
@@ -143,6 +146,25 @@ impl Connection {
         self.with_warnings(answer)
     }
 
+    /// Sends a LOAD DATA LOCAL and what `piece` gives for its file, which appends to a buffer and says whether there is more.
+    /// `None` if the server answered without asking for the file.
+    pub(super) fn load(
+        &mut self,
+        sql: &str,
+        mut piece: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> io::Result<Option<Outcome>> {
+        let mut is_asked = false;
+        let mut give = |buffer: &mut Vec<u8>| {
+            is_asked = true;
+            piece(buffer)
+        };
+        let outcome = match self.exchange(sql, &mut give)? {
+            Ok(answer) => self.with_warnings(answer)?,
+            Err(outcome) => *outcome,
+        };
+        Ok(Some(outcome).filter(|outcome| is_asked || outcome.status == TxStatus::Lost))
+    }
+
     /// Completes an answer with its warnings, and with the status if it was an error.
     fn with_warnings(&mut self, answer: Answer) -> io::Result<Outcome> {
         let mut warnings = self.query("SHOW WARNINGS")?;
@@ -171,13 +193,18 @@ impl Connection {
 
     /// Sends a message and reads its answer; the outcome instead if the connection is gone.
     fn query(&mut self, sql: &str) -> io::Result<Result<Answer, Box<Outcome>>> {
+        // A step has no file.
+        self.exchange(sql, &mut |_| false)
+    }
+
+    fn exchange(&mut self, sql: &str, file: &mut File<'_>) -> io::Result<Result<Answer, Box<Outcome>>> {
         if let Some(lost) = &self.lost {
             return Ok(Err(Box::new(Outcome::failed(lost.clone(), TxStatus::Lost))));
         }
         // If the server has hung up, its last words may still be there to be read: they are the answer.
         let _ = self.packets.command(COM_QUERY, sql.as_bytes());
         let mut answer = Answer::default();
-        match answer.read(sql, &mut self.packets) {
+        match answer.read(sql, &mut self.packets, file) {
             Ok(()) => Ok(Ok(answer)),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 self.lost = Some(lost("the server's last answer was not understood"));
@@ -292,7 +319,8 @@ fn response(login: &Login, greeting: &Greeting, authentication: &Authentication<
     let is_mysql_8 = !greeting.version.contains("MariaDB")
         && greeting.version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 8);
     let mut response = Vec::new();
-    response.extend_from_slice(&(CAPABILITIES | with_database).to_le_bytes());
+    let with_files = if login.gives_files { LOCAL_FILES } else { 0 };
+    response.extend_from_slice(&(CAPABILITIES | with_database | with_files).to_le_bytes());
     response.extend_from_slice(&(1u32 << 30).to_le_bytes());
     response.push(if is_mysql_8 { UTF8MB4_OF_MYSQL_8 } else { UTF8MB4 });
     response.extend_from_slice(&[0; 23]);

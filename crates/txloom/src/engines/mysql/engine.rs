@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
     Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Holder, KnownWaits, Session, SessionId,
@@ -28,6 +29,10 @@ impl Engine for MySqlEngine {
 
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
         self.begin_case(setup)
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk, threads)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {

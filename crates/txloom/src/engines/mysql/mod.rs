@@ -9,7 +9,7 @@
 //!
 //! In reading order: `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
 //! speak the protocol; `session` holds the connections of a case; `monitor`, `innodb`, `metadata` and `waits`
-//! watch them; `reach`, `layout`, `reset` and `snapshot` begin and end a case; `url` and `explain` are for
+//! watch them; `reach`, `layout`, `reset`, `load` and `snapshot` begin and end a case; `url` and `explain` are for
 //! people.
 //!
 //! # Quiet InnoDB
@@ -48,6 +48,7 @@ mod waits;
 mod layout;
 mod reset;
 mod snapshot;
+mod load;
 mod explain;
 mod engine;
 
@@ -124,6 +125,7 @@ impl MySqlEngine {
             password: None,
             database: None,
             patience: None,
+            gives_files: false,
         };
         MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(Box::new(server)))
     }
@@ -134,8 +136,14 @@ impl MySqlEngine {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let url = url::parse(url, &|name| std::env::var(name).ok())
             .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
-        let login =
-            Login { address: url.address, user: url.user, password: url.password, database: None, patience: None };
+        let login = Login {
+            address: url.address,
+            user: url.user,
+            password: url.password,
+            database: None,
+            patience: None,
+            gives_files: false,
+        };
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let database = format!("txloom_{}_{:x}_{count}", std::process::id(), since_epoch.as_millis());

@@ -43,6 +43,7 @@ mod world;
 
 use std::sync::Arc;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
     Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Session, SessionId, SessionSpec, State, Waits,
@@ -99,6 +100,11 @@ impl Engine for Planted {
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
         self.world = Arc::new(World::new(setup));
         self.inner.reset(setup)
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.require_alive()?;
+        self.inner.load(bulk, threads)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {

@@ -44,8 +44,8 @@ struct UnnamedType {
 pub(super) enum Next {
     /// Read on.
     Read,
-    /// The server wants data to be copied: refuse, then read on.
-    RefuseCopy,
+    /// The server wants data to be copied: send them or refuse, then read on.
+    WantsCopy,
     /// The answer is complete.
     Done(TxStatus),
 }
@@ -59,7 +59,7 @@ impl Answer {
             Message::CommandComplete(body) => self.complete(body.tag()?),
             Message::ErrorResponse(body) => self.error = Some(Fields::read(body.fields())?.into_error()),
             Message::NoticeResponse(body) => self.notices.push(Fields::read(body.fields())?.into_notice()),
-            Message::CopyInResponse(_) => return Ok(Next::RefuseCopy),
+            Message::CopyInResponse(_) => return Ok(Next::WantsCopy),
             Message::CopyOutResponse(_) => self.copies_out = true,
             Message::ReadyForQuery(body) => return Ok(Next::Done(status(body.status())?)),
             // The data of a COPY to us, and what servers say at any time: settings that changed, notifications.

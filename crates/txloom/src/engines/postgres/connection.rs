@@ -186,7 +186,7 @@ impl Connection {
             };
             match answer.take(message)? {
                 Next::Read => {}
-                Next::RefuseCopy => {
+                Next::WantsCopy => {
                     // If the server has hung up, reading on will tell.
                     let _ = self.refuse_copy();
                 }
@@ -203,6 +203,40 @@ impl Connection {
         let lost = DbError { class: ErrorClass::ConnectionLost, ..last_words };
         self.lost = Some(lost.clone());
         Outcome { error: Some(lost), ..answer.finish(TxStatus::Lost, type_name) }
+    }
+
+    /// Sends a COPY … FROM STDIN and what `piece` gives for it, which appends to a buffer and says whether there is more. The
+    /// outcome of the COPY; `None` if the server answered with an error before it asked for anything.
+    pub(super) fn copy_in(
+        &mut self,
+        sql: &str,
+        mut piece: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> io::Result<Option<Outcome>> {
+        self.send(sql)?;
+        let mut answer = Answer::default();
+        loop {
+            match answer.take(self.read_message()?)? {
+                Next::Read => {}
+                Next::WantsCopy => break,
+                Next::Done(_) => return Ok(None),
+            }
+        }
+        let mut message = Vec::new();
+        let mut has_more = true;
+        // A server that says something before everything was sent says that it wants no more.
+        while has_more && !self.stream.is_readable_within(Duration::ZERO)? {
+            message.clear();
+            message.extend_from_slice(&[b'd', 0, 0, 0, 0]);
+            has_more = piece(&mut message);
+            // The length counts itself, and not the letter.
+            let length = u32::try_from(message.len() - 1).map_err(io::Error::other)?;
+            message[1..5].copy_from_slice(&length.to_be_bytes());
+            self.stream.write_all(&message)?;
+        }
+        let mut done = BytesMut::new();
+        frontend::copy_done(&mut done);
+        self.stream.write_all(&done)?;
+        self.read_answer(|_| String::new()).map(Some)
     }
 
     /// Sends one message and does not wait for its answer, which [`Connection::poll`] reads.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use txloom_core::bulk::Bulk;
 use txloom_core::case::Event;
 use txloom_core::engine::{
     Death, Engine, EngineError, EngineErrorKind, EngineInfo, Fault, Holder, KnownWaits, Session, SessionId,
@@ -56,6 +57,10 @@ impl Engine for PostgresEngine {
             self.idle_tainted = tainted;
         }
         Ok(outcomes)
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk, threads)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {

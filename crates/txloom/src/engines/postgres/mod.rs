@@ -7,8 +7,8 @@
 //! ```
 //!
 //! In reading order: `stream`, `auth`, `connection`, `answer` and `classify` speak the protocol; `session` and `idle`
-//! hold the connections of a case; `monitor`, `types` and `waits` watch them; `reset` and `snapshot` are what their names
-//! say; `url`, `explain` and `borrowed` are for servers that are not ours; `engine` puts it together.
+//! hold the connections of a case; `monitor`, `types` and `waits` watch them; `reset`, `snapshot` and `load` are what their
+//! names say; `url`, `explain` and `borrowed` are for servers that are not ours; `engine` puts it together.
 //!
 //! **What is ours.** On a private server everything is. On any other, one database `txloom_…` that we create and drop,
 //! and our own connections: no global setting, no role, no other database is touched.
@@ -27,6 +27,7 @@ mod types;
 mod waits;
 mod reset;
 mod snapshot;
+mod load;
 mod borrowed;
 mod engine;
 pub mod isolation;

@@ -21,12 +21,14 @@
 //! Nothing here survives a crash of the machine (`synchronous = OFF`): the file lives as long as one case.
 
 mod session;
+mod load;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, TransactionState};
+use txloom_core::bulk::Bulk;
 use txloom_core::dialect::Sqlite;
 use txloom_core::engine::{
     Capabilities, Engine, EngineError, EngineErrorKind, EngineInfo, Session, SessionId, SessionSpec, State, Version,
@@ -131,6 +133,10 @@ impl Engine for SqliteEngine {
         let outcomes = set_up(&database.control, setup, |_| Ok(()));
         self.current = Some(database);
         outcomes.map_err(|error| self.failed("execute the setup", &error))
+    }
+
+    fn load(&mut self, bulk: &dyn Bulk, _threads: usize) -> Result<u64, EngineError> {
+        self.load_rows(bulk)
     }
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {

@@ -1,7 +1,8 @@
-//! What the engines that talk to servers share: sockets and URLs.
+//! What the engines that talk to servers share: sockets, URLs, and rows to be loaded.
 
 // Each protocol uses a part of it.
 #![cfg_attr(not(all(feature = "postgres", feature = "mysql")), allow(dead_code))]
 
 pub(in crate::engines) mod stream;
 pub(in crate::engines) mod url;
+pub(in crate::engines) mod rows;

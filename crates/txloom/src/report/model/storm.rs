@@ -25,12 +25,18 @@ pub struct StormReport {
     /// How much transactions met; `None` if nothing was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<ContentionReport>,
+    /// How valid it was; `None` if the workload keeps no picture of the database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<ValidityReport>,
     /// What befell the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCount>,
     /// What was lost, or is half there, when nobody was at work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<DamageReport>,
+    /// What became of the workload's invariants; `None` if it has none, or if nobody asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariants: Option<InvariantsReport>,
     /// What the checker says of the recorded history; `None` if it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<JudgementReport>,
@@ -63,6 +69,9 @@ pub struct StormPlan {
     /// After how many seconds it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_max: Option<f64>,
+    /// Whether statements were made and not sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generate_only: bool,
     /// How many transactions a second are begun at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
@@ -133,6 +142,88 @@ pub struct ContentionReport {
     pub operations: u64,
     /// Those on an item that a concurrent transaction wrote.
     pub contended: u64,
+    /// Pairs of transactions of which one read what the other wrote.
+    #[serde(default)]
+    pub dependencies: u64,
+}
+
+/// How valid a storm was.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ValidityReport {
+    /// α, by kind of operation.
+    pub operations: Vec<OperationsReport>,
+    /// β, by table and kind of operation.
+    pub accesses: Vec<AccessesReport>,
+    /// Δ, by attribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<AttributeReport>,
+    /// What predicate-reads were like; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicates: Option<PredicatesReport>,
+}
+
+/// What became of the operations of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationsReport {
+    /// `item-read`, `predicate-read`, `insert`, `update`, `delete`.
+    pub kind: String,
+    /// They touched a row.
+    pub valid: u64,
+    /// They did not, though nothing prevented it.
+    pub invalid: u64,
+    /// Concurrency control refused them.
+    pub refused: u64,
+    /// They were not run, as their transaction had ended before.
+    pub skipped: u64,
+    /// α of those that were run and not refused.
+    pub alpha: f64,
+    /// α of all.
+    pub alpha_of_all: f64,
+}
+
+/// How well accesses to the keys that always exist fit the distribution that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AccessesReport {
+    /// The table.
+    pub table: String,
+    /// The kind of operation.
+    pub kind: String,
+    /// How many there were.
+    pub accesses: u64,
+    /// Degrees of freedom of the χ² statistic.
+    pub degrees: u64,
+    /// β: the probability that chance fits worse.
+    pub beta: f64,
+    /// The decimal logarithm of 1 − β; `None` if β is 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log10_of_one_minus_beta: Option<f64>,
+}
+
+/// How far an attribute is from its distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttributeReport {
+    /// The table.
+    pub table: String,
+    /// The attribute: its first column.
+    pub attribute: String,
+    /// Δ: the largest distance between the distribution functions.
+    pub delta: f64,
+    /// How large it may be; by chance it is larger once in a thousand times.
+    pub bound: f64,
+}
+
+/// What predicate-reads were like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PredicatesReport {
+    /// How many there were.
+    pub count: u64,
+    /// Those in which conditions are combined by AND.
+    pub conjunctive: u64,
+    /// The median share of the table that they returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_share: Option<f64>,
+    /// How often a condition was made until one was as wanted, on average.
+    pub attempts_each: f64,
 }
 
 /// What was not as it must be when nobody was at work.
@@ -143,6 +234,52 @@ pub struct DamageReport {
     pub after: Option<FaultCount>,
     /// Sentences, one per item.
     pub losses: Vec<String>,
+}
+
+/// What became of a workload's invariants. They are asked for when nobody is at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvariantsReport {
+    /// What kind of evidence this is: always `recorded`. It cannot be had again by another run.
+    pub evidence: String,
+    /// What the engine promises, as a level of the theory; `None` if nobody has found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<String>,
+    /// How many were asked for.
+    pub asked: usize,
+    /// Those that were broken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<BreachReport>,
+}
+
+impl InvariantsReport {
+    /// Whether one was broken that must hold.
+    pub fn is_violated(&self) -> bool {
+        self.broken.iter().any(|breach| !breach.is_allowed)
+    }
+}
+
+/// An invariant that was broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreachReport {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub says: String,
+    /// The weakest level of the theory at which it must hold.
+    pub from: String,
+    /// Whether the isolation level allows that, as far as anybody knows: then it is an observation, and no finding.
+    pub is_allowed: bool,
+    /// After which fault it was seen first; `None`: at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<FaultCount>,
+    /// The query that finds what is wrong.
+    pub query: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Its first rows.
+    pub rows: Vec<Vec<String>>,
+    /// How many rows there are.
+    pub row_count: u64,
 }
 
 /// What the checker says of a recorded history.

@@ -42,6 +42,7 @@ mod doctor;
 mod levels;
 mod check;
 mod hunt;
+mod invariants;
 mod storm;
 
 #[cfg(test)]

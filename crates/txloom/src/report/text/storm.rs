@@ -1,11 +1,15 @@
 //! A storm: what it will do, how far it is, what it came to.
 
 use super::super::model::check::{VerdictReport, ViolationReport};
-use super::super::model::storm::{FaultCount, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport};
+use super::super::model::storm::{
+    FaultCount, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport, ValidityReport,
+};
 use super::check::{title, write_violation};
 use super::hunt::{count, duration, percent};
+use super::invariants::write_invariants;
 use super::line::{Line, Role};
 use super::page::Page;
+use super::table::Table;
 
 /// So many losses are told; JSON has all of them.
 const LOSSES_SHOWN: usize = 5;
@@ -80,8 +84,13 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
     };
     let StormCounts { transactions, committed, unknown, .. } = report.counts;
     page.heading(format!("{} in {}{ended}", count(transactions, "transaction"), duration(report.seconds)));
-    let mut told = vec![("committed", format!("{committed} ({})", rate(committed, report.seconds)))];
-    told.push(("rolled back", rolled_back(&report.counts)));
+    let generated = report.plan.generate_only;
+    let done = if generated { "generated" } else { "committed" };
+    let mut told = vec![(done, format!("{committed} ({})", rate(committed, report.seconds)))];
+    match generated {
+        true => told.push(("statements", report.counts.statements.to_string())),
+        false => told.push(("rolled back", rolled_back(&report.counts))),
+    }
     if unknown > 0 {
         told.push(("unknown", format!("{unknown} (the COMMIT was sent, and never answered)")));
     }
@@ -92,9 +101,12 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
         let share = percent(met.contended, met.operations);
         let of = count(met.operations, "operation");
         told.push(("contention", format!("{share} of {of} touched a key that a concurrent transaction wrote")));
+        let pairs = count(met.dependencies, "pair");
+        told.push(("dependencies", format!("{pairs} of transactions of which one read what the other wrote")));
     }
     if !report.faults.is_empty() {
-        let is_whole = report.damage.is_empty() && report.ended != "not-recovered";
+        let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+        let is_whole = report.damage.is_empty() && report.ended != "not-recovered" && is_kept;
         let whole = if is_whole { "; each time everything was there" } else { "" };
         told.push(("faults", format!("{}{whole}", fault_counts(&report.faults))));
     }
@@ -103,7 +115,60 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
     }
     page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
     report.troubles.iter().for_each(|trouble| page.paragraph(&Line::new(Role::Wait, trouble.as_str()), 2, 2));
+    if let Some(validity) = &report.validity {
+        write_validity(page, validity);
+    }
     write_findings(page, report);
+}
+
+/// α where there is no room for a table.
+fn write_alphas(page: &mut Page, validity: &ValidityReport) {
+    for of in &validity.operations {
+        let (all, alpha) = (of.valid + of.invalid + of.refused + of.skipped, of.alpha);
+        let refused = format!("{} refused, {} skipped", of.refused, of.skipped);
+        let line = format!("α {alpha:.4} of {}, {refused}; {:.4} of all", count(all, &of.kind), of.alpha_of_all);
+        page.paragraph(&Line::plain(line), 2, 4);
+    }
+}
+
+/// How valid it was: α, β and Δ.
+fn write_validity(page: &mut Page, validity: &ValidityReport) {
+    page.gap();
+    let mut alphas = Table::new(&["operation", "touched a row", "did not", "refused", "skipped", "α", "α of all"]);
+    alphas.right = vec![false, true, true, true, true, true, true];
+    for of in &validity.operations {
+        let counts = [of.valid, of.invalid, of.refused, of.skipped].map(|count| count.to_string());
+        let shares = [of.alpha, of.alpha_of_all].map(|share| format!("{share:.4}"));
+        alphas.rows.push([of.kind.clone()].into_iter().chain(counts).chain(shares).map(Line::plain).collect());
+    }
+    match alphas.total_width() + 2 <= page.width() {
+        _ if alphas.rows.is_empty() => {}
+        true => alphas.write(page, 2),
+        false => write_alphas(page, validity),
+    }
+    page.gap();
+    let mut told = Vec::new();
+    if let Some(predicates) = &validity.predicates {
+        let and = percent(predicates.conjunctive, predicates.count);
+        let share = predicates
+            .median_share
+            .map_or_else(String::new, |share| format!(", median selectivity {:.1} %", share * 100.0));
+        let attempts = predicates.attempts_each;
+        told.push(("conditions", format!("{and} with AND{share}, {attempts:.2} attempts each")));
+    }
+    for of in &validity.accesses {
+        let beta = match of.log10_of_one_minus_beta {
+            None => "1".to_string(),
+            Some(miss) if miss < -3.0 => format!("1 − 10^{miss:.0}"),
+            Some(_) => format!("{:.3}", of.beta),
+        };
+        told.push(("β", format!("{beta} for {} on {}", count(of.accesses, &of.kind), of.table)));
+    }
+    for of in &validity.attributes {
+        let (delta, bound) = (of.delta, of.bound);
+        told.push(("Δ", format!("{delta:.4} for {}.{}, of at most {bound:.4}", of.table, of.attribute)));
+    }
+    page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
 }
 
 fn write_findings(page: &mut Page, report: &StormReport) {
@@ -118,8 +183,7 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     }
     for damage in &report.damage {
         page.gap();
-        let after = |fault: &FaultCount| format!("after {} {}", fault.kind, fault.count);
-        let when = damage.after.as_ref().map_or_else(|| "at the end".to_string(), after);
+        let when = when(damage.after.as_ref());
         let items = count(damage.losses.len() as u64, "item");
         let line =
             Line::new(Role::Bad, "✗ ").with(Role::Plain, format!("{when}, {items} not as they must be (recorded):"));
@@ -131,11 +195,23 @@ fn write_findings(page: &mut Page, report: &StormReport) {
             page.line(Line::new(Role::Faint, format!("  … {more} more")));
         }
     }
+    if let Some(invariants) = &report.invariants {
+        page.gap();
+        write_invariants(page, &report.plan.level, invariants);
+    }
     page.gap();
     match &report.judgement {
         Some(judgement) => write_judgement(page, &report.plan.level, judgement),
+        None if report.plan.generate_only => {
+            page.line(Line::new(Role::Wait, "? nothing was sent, nothing was checked"))
+        }
         None => page.line(Line::new(Role::Wait, "? nothing was checked")),
     }
+}
+
+/// When nobody was at work.
+pub(super) fn when(after: Option<&FaultCount>) -> String {
+    after.map_or_else(|| "at the end".to_string(), |fault| format!("after {} {}", fault.kind, fault.count))
 }
 
 fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
@@ -242,7 +318,10 @@ fn rate(number: u64, seconds: f64) -> String {
 mod tests {
     use super::super::super::model::check::{EdgeReport, StandingReport};
     use super::super::super::model::hunt::TargetVersion;
-    use super::super::super::model::storm::{ClassCount, ContentionReport, DamageReport, FaultPlan};
+    use super::super::super::model::storm::{
+        AccessesReport, AttributeReport, ClassCount, ContentionReport, DamageReport, FaultPlan, OperationsReport,
+        PredicatesReport,
+    };
     use super::super::super::model::{Body, ExplanationReport, Report};
     use super::super::{TextOptions, print};
     use super::*;
@@ -311,6 +390,7 @@ mod tests {
                 seed: 1,
                 transactions_max: Some(1_000),
                 seconds_max: Some(30.0),
+                generate_only: false,
                 rate: Some(500),
                 faults: vec![FaultPlan { kind: "kill".to_string(), every_seconds: 5.0 }],
             },
@@ -325,9 +405,11 @@ mod tests {
                 statements: 3_900,
             },
             latency: Some(LatencyReport { p50_ms: 1.0, p95_ms: 2.5, p99_ms: 4.0, max_ms: 11.25 }),
-            contention: Some(ContentionReport { operations: 3_900, contended: 1_000 }),
+            contention: Some(ContentionReport { operations: 3_900, contended: 1_000, dependencies: 800 }),
+            validity: None,
             faults: vec![fault("kill", 3), fault("full-disk", 1)],
             damage: Vec::new(),
+            invariants: None,
             judgement: Some(judgement()),
             history: Some("storm.txh".to_string()),
             troubles: vec!["a trouble".to_string()],
@@ -345,6 +427,44 @@ mod tests {
     #[test]
     fn what_is_allowed_is_told_as_such() {
         check("storm.txt", report());
+    }
+
+    fn validity() -> ValidityReport {
+        let operations = |kind: &str, invalid, alpha, alpha_of_all| OperationsReport {
+            kind: kind.to_string(),
+            valid: 960,
+            invalid,
+            refused: 30,
+            skipped: 7,
+            alpha,
+            alpha_of_all,
+        };
+        let accesses = |kind: &str, beta, log10_of_one_minus_beta: f64| AccessesReport {
+            table: "y".to_string(),
+            kind: kind.to_string(),
+            accesses: 700,
+            degrees: 160,
+            beta,
+            log10_of_one_minus_beta: Some(log10_of_one_minus_beta),
+        };
+        let (table, attribute) = ("y".to_string(), "attr0".to_string());
+        ValidityReport {
+            operations: vec![operations("item-read", 0, 1.0, 0.9629), operations("predicate-read", 3, 0.9969, 0.96)],
+            accesses: vec![accesses("item-read", 0.42, -0.24), accesses("update", 1.0, -104.3)],
+            attributes: vec![AttributeReport { table, attribute, delta: 0.0077, bound: 0.0436 }],
+            predicates: Some(PredicatesReport {
+                count: 963,
+                conjunctive: 640,
+                median_share: Some(0.021),
+                attempts_each: 1.9,
+            }),
+        }
+    }
+
+    #[test]
+    fn validity_is_a_table() {
+        let plan = StormPlan { profile: "ycsb-sql".to_string(), keys: 2_000, ..report().plan };
+        check("storm_valid.txt", StormReport { plan, validity: Some(validity()), ..report() });
     }
 
     #[test]

@@ -84,6 +84,8 @@ const SETTINGS: &[&str] = &[
     "--character-set-server=utf8mb4",
     "--default-time-zone=+00:00",
     "--event-scheduler=OFF",
+    // Rows are loaded that way; sessions of cases do not offer files.
+    "--local-infile=ON",
     "--lock-wait-timeout=31536000",
     "--innodb-lock-wait-timeout=100000000",
     "--innodb-stats-auto-recalc=OFF",

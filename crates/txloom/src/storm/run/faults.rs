@@ -122,7 +122,8 @@ impl Run<'_> {
             return;
         }
         self.audit(Some((kind, nth)));
-        if !self.damage.is_empty() {
+        self.inquire(Some((kind, nth)));
+        if !self.damage.is_empty() || self.breaches.iter().any(|breach| !breach.is_allowed()) {
             return self.stop(Ended::Damaged);
         }
         self.reconnect_all();

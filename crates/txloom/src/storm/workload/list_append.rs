@@ -8,13 +8,14 @@
 //!
 //! Lists only grow, and are read as a whole: a long storm wants many keys.
 
+use txloom_core::bulk::Bulk;
 use txloom_core::dialect::Construct;
 use txloom_core::engine::EngineInfo;
 use txloom_core::generate::random::Random;
 use txloom_core::value::Value;
 
 use super::super::log::{Item, Log};
-use super::{Answer, Next, Scale, Transactions, Versions, Workload, fill, keyed};
+use super::{Answer, Keyed, Next, Scale, Transactions, Versions, Workload, keyed};
 
 /// The name of the profile.
 pub(super) const NAME: &str = "list-append";
@@ -59,9 +60,11 @@ impl Workload for ListAppend {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup = vec![format!("CREATE TABLE lists (k INT PRIMARY KEY, elements {})", self.text_type)];
-        setup.extend(fill("lists", self.scale.keys, "''"));
-        setup
+        vec![format!("CREATE TABLE lists (k INT PRIMARY KEY, elements {})", self.text_type)]
+    }
+
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        vec![Box::new(Keyed::new("lists", "elements", self.scale.keys, |cells| cells.text("")))]
     }
 
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions> {

@@ -27,17 +27,28 @@
 
 mod registers;
 mod list_append;
+mod valid;
+mod dialogue;
+mod smallbank;
+mod tpcc;
 
+use txloom_core::bulk::{Bulk, Cells};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::EngineInfo;
 use txloom_core::history::Status;
 use txloom_core::outcome::Outcome;
+use txloom_core::shadow;
 use txloom_core::value::Value;
 
 pub use list_append::ListAppend;
 pub use registers::Registers;
+pub use smallbank::SmallBank;
+pub use tpcc::Tpcc;
+pub use valid::Valid;
 
-use super::log::{Item, Log};
+use super::invariant::Invariant;
+use super::log::{Access, Item, Log};
+use super::validity::Figures;
 
 /// How large a workload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,13 +67,43 @@ impl Default for Scale {
     }
 }
 
+/// What a workload is to be like. Not every workload has a use for everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// How large it is.
+    pub scale: Scale,
+    /// What random tables, initial rows and accesses follow from.
+    pub seed: u64,
+    /// How keys are drawn.
+    pub access: shadow::Access,
+    /// The exponent of the Zipf distribution of accesses; 0: all keys alike.
+    pub skew: f64,
+    /// The share of keys that come and go.
+    pub dynamic: f64,
+    /// Whether there are reads by a condition.
+    pub has_predicates: bool,
+}
+
+impl Shape {
+    /// The usual shape.
+    pub fn new(scale: Scale) -> Shape {
+        let access = shadow::Access::Independent;
+        Shape { scale, seed: 1, access, skew: 0.0, dynamic: 0.2, has_predicates: true }
+    }
+}
+
 /// What the sessions of a storm ask for.
 pub trait Workload: Sync {
     /// The name of its profile.
     fn name(&self) -> &'static str;
 
-    /// The statements that make its tables and fill them.
+    /// The statements that make its tables.
     fn setup(&self) -> Vec<String>;
+
+    /// The rows that tables begin with, in the order in which they are to be loaded: parents before children.
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        Vec::new()
+    }
 
     /// The transactions of one session: the same ones for the same seed, as far as the answers are the same.
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions>;
@@ -72,6 +113,20 @@ pub trait Workload: Sync {
 
     /// How people call an item.
     fn item_name(&self, item: Item) -> String;
+
+    /// Nobody is at work, and this is what the audit found. A workload that keeps a picture of the database now learns
+    /// what became of transactions of unknown fate.
+    fn at_rest(&self, _audit: &[Access]) {}
+
+    /// How valid it was; `None` if it keeps no picture of the database. Asked when all sessions have ended.
+    fn figures(&self) -> Option<Figures> {
+        None
+    }
+
+    /// What must be true of its tables. It is asked when nobody is at work, as the audit is.
+    fn invariants(&self) -> Vec<Invariant> {
+        Vec::new()
+    }
 }
 
 /// The transactions of one session, one after the other. Lives on the session's thread.
@@ -138,21 +193,58 @@ pub struct Profile {
     pub name: &'static str,
     /// What it does, in one line.
     pub what: &'static str,
-    /// Makes it for an engine; `Err` says what the engine lacks.
-    pub make: fn(Scale, &EngineInfo) -> Result<Box<dyn Workload>, String>,
+    /// How many keys it has if nobody says.
+    pub keys: usize,
+    /// Makes it for an engine; `Err` says what is wrong.
+    pub make: MakeWorkload,
 }
+
+/// Makes a workload of a shape for an engine.
+pub type MakeWorkload = fn(&Shape, &EngineInfo) -> Result<Box<dyn Workload>, String>;
 
 /// Every workload.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: registers::NAME,
         what: "rows that are read and assigned; every value is written once",
-        make: |scale, _| Ok(Box::new(Registers::new(scale))),
+        keys: 100,
+        make: |shape, _| Ok(Box::new(Registers::new(shape.scale))),
     },
     Profile {
         name: list_append::NAME,
         what: "lists that grow at their end; a read of a list tells the order of all writes before it",
-        make: |scale, engine| ListAppend::new(scale, engine).map(|workload| Box::new(workload) as Box<dyn Workload>),
+        keys: 100,
+        make: |shape, engine| Ok(Box::new(ListAppend::new(shape.scale, engine)?)),
+    },
+    Profile {
+        name: valid::YCSB,
+        what: "two tables with rows that come and go; reads by key and by condition, updates, inserts, deletes",
+        keys: 2_000,
+        make: |shape, engine| Ok(Box::new(Valid::ycsb(shape, engine)?)),
+    },
+    Profile {
+        name: valid::UPDATES,
+        what: "the updates of ycsb-sql alone, four a transaction",
+        keys: 2_000,
+        make: |shape, engine| Ok(Box::new(Valid::updates(shape, engine)?)),
+    },
+    Profile {
+        name: valid::DBSTORM,
+        what: "random tables and transactions, with branches and loops; another seed, another workload",
+        keys: 1_000,
+        make: |shape, engine| Ok(Box::new(Valid::dbstorm(shape, engine)?)),
+    },
+    Profile {
+        name: smallbank::NAME,
+        what: "SmallBank: money moves between savings and checking accounts, and none may be lost",
+        keys: 100,
+        make: |shape, _| Ok(Box::new(SmallBank::new(shape.scale))),
+    },
+    Profile {
+        name: tpcc::NAME,
+        what: "TPC-C: orders, payments and deliveries on nine tables, with its consistency conditions",
+        keys: 100,
+        make: |shape, _| Ok(Box::new(Tpcc::new(shape.scale))),
     },
 ];
 
@@ -175,14 +267,39 @@ impl Versions {
     }
 }
 
-/// How many rows one INSERT of a setup has.
-const ROWS_PER_INSERT: usize = 500;
+/// A table of keys from 0, each with the same initial value.
+struct Keyed {
+    table: &'static str,
+    columns: [String; 2],
+    keys: usize,
+    /// Writes the value.
+    initial: fn(&mut Cells),
+}
 
-/// The statements that fill a table with keys from 0, each with the same initial value.
-fn fill(table: &str, keys: usize, initial: &str) -> Vec<String> {
-    let rows: Vec<String> = (0..keys).map(|key| format!("({key}, {initial})")).collect();
-    let insert = |rows: &[String]| format!("INSERT INTO {table} VALUES {}", rows.join(", "));
-    rows.chunks(ROWS_PER_INSERT).map(insert).collect()
+impl Keyed {
+    fn new(table: &'static str, value: &str, keys: usize, initial: fn(&mut Cells)) -> Keyed {
+        Keyed { table, columns: ["k".to_string(), value.to_string()], keys, initial }
+    }
+}
+
+impl Bulk for Keyed {
+    fn table(&self) -> &str {
+        self.table
+    }
+
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn positions(&self) -> u64 {
+        self.keys as u64
+    }
+
+    fn row(&self, position: u64, cells: &mut Cells) -> bool {
+        cells.integer(position as i64);
+        (self.initial)(cells);
+        true
+    }
 }
 
 /// A whole number of an answer.
@@ -215,12 +332,5 @@ mod tests {
             .collect();
         all.sort_unstable();
         assert_eq!(all, (1..=15).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn large_tables_are_filled_in_pieces() {
-        let setup = fill("t", 1_001, "0");
-        assert_eq!(setup.len(), 3);
-        assert_eq!(setup[2], "INSERT INTO t VALUES (1000, 0)");
     }
 }

@@ -4,10 +4,11 @@
 //! read the register before): their order is what a history does not tell, and the checker must find one. One in four is to
 //! a register that was read: an update of what was seen, which a weak level loses.
 
+use txloom_core::bulk::Bulk;
 use txloom_core::generate::random::Random;
 
 use super::super::log::{Item, Log, Seen};
-use super::{Answer, Next, Scale, Transactions, Versions, Workload, fill, keyed, whole};
+use super::{Answer, Keyed, Next, Scale, Transactions, Versions, Workload, keyed, whole};
 
 /// The name of the profile.
 pub(super) const NAME: &str = "registers";
@@ -34,9 +35,11 @@ impl Workload for Registers {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup = vec!["CREATE TABLE registers (k INT PRIMARY KEY, v BIGINT)".to_string()];
-        setup.extend(fill("registers", self.scale.keys, "0"));
-        setup
+        vec!["CREATE TABLE registers (k INT PRIMARY KEY, v BIGINT)".to_string()]
+    }
+
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        vec![Box::new(Keyed::new("registers", "v", self.scale.keys, |cells| cells.integer(0)))]
     }
 
     fn session(&self, seed: u64, session: usize) -> Box<dyn Transactions> {

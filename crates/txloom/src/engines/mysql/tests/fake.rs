@@ -42,6 +42,7 @@ fn meet<R: Send + 'static>(
         password: Some(Password("geheim".into())),
         database: None,
         patience: Some(Duration::from_millis(200)),
+        gives_files: false,
     };
     (Connection::open(&login), server)
 }
