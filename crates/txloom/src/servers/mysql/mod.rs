@@ -153,7 +153,7 @@ impl PrivateMySql {
         let pristine = Pristine::of(&installation.server, user.as_ref(), |dir, data| {
             initialise(&installation, user.as_ref(), dir, data)
         })?;
-        let scratch = ScratchDir::create_in_memory(user.as_ref()).map_err(failed("make a scratch directory"))?;
+        let scratch = ScratchDir::for_server(&options, user.as_ref()).map_err(failed("make a scratch directory"))?;
         let data = data_dir(&scratch);
         let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
         match &mut disk {
