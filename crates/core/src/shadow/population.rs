@@ -148,7 +148,10 @@ mod tests {
         Schema { tables: vec![children, parents] }
     }
 
-    fn loaded(shadow: &Shadow) -> Vec<(String, Vec<(u64, Vec<Value>)>)> {
+    /// A table's name, and its rows with their positions.
+    type Loaded = (String, Vec<(u64, Vec<Value>)>);
+
+    fn loaded(shadow: &Shadow) -> Vec<Loaded> {
         let sql = Sql::new(shadow.schema(), &Postgres, &Version::parse("15")).expect("everything is there");
         let mut cells = Cells::default();
         let mut rows = |population: &Population<'_>| {
