@@ -1,7 +1,8 @@
 //! How many transactions of a storm are made a second, and the memory that it takes.
 //!
-//! `ycsb-sql`, with nobody to send it to: keys are drawn and locked, conditions made, statements written, commits settled in
-//! the shadow, exactly as a storm does it (`--generate-only`). Memory is the peak of a process of its own that does just that.
+//! `ycsb-sql`, with nobody to send it to: keys are drawn and locked, conditions made, statements written, commits
+//! settled in the shadow, exactly as a storm does it (`--generate-only`). Memory is the peak of a process of its own
+//! that does just that.
 
 use std::fmt::Write;
 use std::process::Command;

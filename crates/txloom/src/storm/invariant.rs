@@ -8,10 +8,11 @@
 //!           └─→ inquiry:  SELECT … that finds what is wrong        → rows: the invariant is broken, and here is where
 //! ```
 //!
-//! **Broken is not yet a finding.** Every invariant here holds if transactions come one after the other. At a weaker level
-//! two of them may break it together although the engine does what it promises: who reads a balance and writes it back
-//! loses what was paid in between, and read committed lets him. So an invariant says from which [level](Level) of the theory
-//! on it must hold. If the engine promises that level, rows are a finding; if not, they are an observation, and told as one.
+//! **Broken is not yet a finding.** Every invariant here holds if transactions come one after the other. At a weaker
+//! level two of them may break it together although the engine does what it promises: who reads a balance and writes it
+//! back loses what was paid in between, and read committed lets him. So an invariant says from which [level](Level) of
+//! the theory on it must hold. If the engine promises that level, rows are a finding; if not, they are an observation,
+//! and told as one.
 //!
 //! # Limits
 //!
@@ -84,7 +85,8 @@ impl Found {
     }
 }
 
-/// Asks all queries in one transaction, and hands over what each of them returned: `Err` is what the server complained of.
+/// Asks all queries in one transaction, and hands over what each of them returned: `Err` is what the server complained
+/// of.
 pub(super) struct Inquiry {
     queries: std::vec::IntoIter<String>,
     tell: Sender<Result<Found, String>>,

@@ -14,14 +14,14 @@
 //! ```
 //!
 //! Every balance is read, computed here, and written back: nothing that a transaction depends on is hidden from the
-//! history, and a level that loses updates loses money. At snapshot isolation, WriteCheck, TransactSavings and Balance on
-//! one customer are the well-known anomaly: the checker reports it, no balance is wrong.
+//! history, and a level that loses updates loses money. At snapshot isolation, WriteCheck, TransactSavings and Balance
+//! on one customer are the well-known anomaly: the checker reports it, no balance is wrong.
 //!
 //! **The money.** Each transaction that moves money writes down what it did in a `ledger`, one row for each customer
-//! concerned, before it commits. Then the invariants are queries: what an account holds is what it held at first and what
-//! the ledger says. That is sound under kills, too, since a transaction of unknown fate is in the ledger or is not, and with
-//! it everything else that it did. Whether all that was *acknowledged* is there, the ledger cannot know: that is what
-//! versions are for.
+//! concerned, before it commits. Then the invariants are queries: what an account holds is what it held at first and
+//! what the ledger says. That is sound under kills, too, since a transaction of unknown fate is in the ledger or is
+//! not, and with it everything else that it did. Whether all that was *acknowledged* is there, the ledger cannot know:
+//! that is what versions are for.
 
 mod transactions;
 
@@ -103,7 +103,7 @@ impl Workload for SmallBank {
 
     /// | invariant | must hold from | why |
     /// |---|---|---|
-    /// | money, accounts | cursor stability | whoever writes a balance has read it: without lost updates each writer saw the one before it |
+    /// | money, accounts | cursor stability | who writes a balance has read it; without lost updates, the last one |
     /// | transfers | read committed | both rows are written by one statement |
     /// | savings | read committed | every transaction writes what it has computed, which is never negative |
     fn invariants(&self) -> Vec<Invariant> {

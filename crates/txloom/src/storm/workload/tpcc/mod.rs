@@ -1,9 +1,10 @@
 //! TPC-C: a wholesale supplier with warehouses, districts, customers, orders and stock.
 //!
-//! The five transactions on nine tables of the TPC's benchmark (*TPC Benchmark C, Standard Specification, Revision 5.11*), in
-//! its mix. It is not a measurement: nobody thinks or types, nothing is scored. It is here because its transactions are as
-//! long and as entangled as those of applications, and because the specification says what must be true of the data
-//! whatever happens: the twelve consistency conditions of its clause 3.3.2 are our [invariants](conditions).
+//! The five transactions on nine tables of the TPC's benchmark (*TPC Benchmark C, Standard Specification, Revision
+//! 5.11*), in its mix. It is not a measurement: nobody thinks or types, nothing is scored. It is here because its
+//! transactions are as long and as entangled as those of applications, and because the specification says what must be
+//! true of the data whatever happens: the twelve consistency conditions of its clause 3.3.2 are our
+//! [invariants](conditions).
 //!
 //! ```text
 //!   45 %  NewOrder     next number of the district; order, its 5 to 15 lines, what is left in stock; 1 % change their mind
@@ -17,16 +18,17 @@
 //!
 //! * **Small.** All counts are in the specification's proportions, but there are fewer customers to a district, so that
 //!   transactions meet ([`Sizes`]). Texts are as short as the specification lets them be, or shorter.
-//! * **Versions.** Every row has a column `v`. Each statement that writes a row gives it a version of its own, and each that
-//!   reads one reads its version. Sums and counters are read, computed here, and written back, as applications do it. So
-//!   the history tells everything that a transaction depends on, and a level that loses updates loses payments.
+//! * **Versions.** Every row has a column `v`. Each statement that writes a row gives it a version of its own, and each
+//!   that reads one reads its version. Sums and counters are read, computed here, and written back, as applications do
+//!   it. So the history tells everything that a transaction depends on, and a level that loses updates loses payments.
 //! * **Whole numbers.** Amounts are cents, taxes and discounts are ten-thousandths: sums are exact on every engine.
 //! * **No clocks.** A date is a version: the same seed asks for the same things.
 //! * **History** has a key of its own (`h_id`), so that a row can be told from others.
 //! * Delivery takes all ten districts in one transaction, which the specification leaves open.
 //!
-//! Rows of `orders`, `order_line`, `history` and `new_order` come, and those of `new_order` go again. Inserting, changing and
-//! deleting a row are writes of it. That a row is not there is not logged: nobody knows yet, or any more, who was to blame.
+//! Rows of `orders`, `order_line`, `history` and `new_order` come, and those of `new_order` go again. Inserting,
+//! changing and deleting a row are writes of it. That a row is not there is not logged: nobody knows yet, or any more,
+//! who was to blame.
 
 mod sizes;
 mod keys;

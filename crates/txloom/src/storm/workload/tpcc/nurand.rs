@@ -1,8 +1,8 @@
 //! NURand, the specification's uneven random numbers (clause 2.1.6), and the last names made of them.
 //!
-//! Some numbers come more often than others: bits of two even numbers are laid over each other, so that numbers with many
-//! ones are frequent. How uneven it is depends on `A`, which the specification gives for its full size; here it is smaller in
-//! the same proportion.
+//! Some numbers come more often than others: bits of two even numbers are laid over each other, so that numbers with
+//! many ones are frequent. How uneven it is depends on `A`, which the specification gives for its full size; here it is
+//! smaller in the same proportion.
 
 use txloom_core::generate::random::Random;
 

@@ -37,8 +37,8 @@ fn pay(payment: &Payment, customer: &Customer, dialogue: &mut Dialogue<'_>) -> R
     let Payment { w, d, who: Who { w: cw, d: cd, .. }, amount } = payment;
     let c = customer.c;
     let data = customer.bad_credit()?.map(|data| {
-        let mut longer = format!("{c} {cd} {cw} {d} {w} {amount} {data}");
-        longer.truncate(longer.floor_char_boundary(DATA_MAX));
+        let longer = format!("{c} {cd} {cw} {d} {w} {amount} {data}");
+        let longer: String = longer.chars().take(DATA_MAX).collect();
         format!("c_data = '{longer}', ")
     });
     let data = data.unwrap_or_default();
