@@ -36,7 +36,7 @@
 //!
 //! **At rest.** When all sessions have ended, and after every recovery, one more transaction (the *audit*) reads
 //! everything. It belongs to the history like any other, so that the last versions are known, too; and what it found is
-//! compared with what was acknowledged.
+//! compared with what was acknowledged. Then the workload's invariants are asked for.
 //!
 //! **Evidence.** What a storm finds cannot be shown again by running it again. The recorded history is the evidence: it
 //! can be saved, and checked as often as one likes.

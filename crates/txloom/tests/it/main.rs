@@ -19,6 +19,7 @@
 //! * `load`: many rows at once: they come back as they went in, and what is refused is told
 //! * `storm`: storms, recorded and checked; what is refused
 //! * `storm_faults`: storms in which the server is killed, paused, restarted, or runs out of disk
+//! * `storm_fixed`: SmallBank and TPC-C: invariants that hold, and those that a level allows to break
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
 //! * `spellings`: what the dialects say of their languages, tried on the engines
@@ -52,6 +53,7 @@ mod load;
 mod storm;
 mod storm_faults;
 mod storm_valid;
+mod storm_fixed;
 mod formats;
 mod bad_input;
 mod spellings;

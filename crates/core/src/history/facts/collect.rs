@@ -1,6 +1,7 @@
 //! From operations to facts, in a few passes over the history.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::writes::{Write, Writes};
 use super::{Facts, INITIAL, KeyFacts, NOBODY, Node, Oddity, OddityKind, Read, Version};
@@ -29,7 +30,7 @@ pub fn collect(history: &History) -> Result<Facts, DuplicateWrite> {
     let ids = history.transactions().map(|(id, _)| id);
     let committed = ids.filter(|id| nodes[id.0 as usize] != NOBODY).collect();
     let facts = Facts { committed, ..Facts::default() };
-    let mut collector = Collector { history, writes, nodes: &nodes, facts, spoilt: Vec::new() };
+    let mut collector = Collector { history, writes, nodes: &nodes, facts, spoilt: Vec::new(), wrote: (0, 0) };
     collector.chains();
     collector.loose_versions();
     for id in collector.facts.committed.clone() {
@@ -90,9 +91,14 @@ fn seen(history: &History, id: TxnId) -> impl Iterator<Item = (KeyId, Scalar)> +
     })
 }
 
-/// What a transaction itself wrote to a key before one of its operations.
-fn own(history: &History, (id, at): (TxnId, u32), key: KeyId) -> impl DoubleEndedIterator<Item = Scalar> + '_ {
-    let earlier = history.ops(id)[..at as usize].iter().filter_map(written);
+/// What a transaction itself wrote to a key by some of its operations.
+fn own_writes(
+    history: &History,
+    id: TxnId,
+    range: Range<u32>,
+    key: KeyId,
+) -> impl DoubleEndedIterator<Item = Scalar> + '_ {
+    let earlier = history.ops(id)[range.start.min(range.end) as usize..range.end as usize].iter().filter_map(written);
     earlier.filter(move |(other, _)| *other == key).map(|(_, value)| value)
 }
 
@@ -110,11 +116,19 @@ struct Collector<'a> {
     facts: Facts,
     /// By key: from which length on a list that was read is wrong in itself.
     spoilt: Vec<Vec<Spoilt>>,
+    /// Between which of its operations the transaction that is being looked at writes. Who reads a whole database and
+    /// writes nothing need not look back at a million reads for each of them.
+    wrote: (u32, u32),
 }
 
-impl Collector<'_> {
+impl<'a> Collector<'a> {
     fn node(&self, id: TxnId) -> Node {
         self.nodes[id.0 as usize]
+    }
+
+    /// What the transaction that is being looked at wrote to a key before one of its operations.
+    fn own(&self, (id, at): (TxnId, u32), key: KeyId) -> impl DoubleEndedIterator<Item = Scalar> + use<'a> {
+        own_writes(self.history, id, self.wrote.0..at, key)
     }
 
     fn write_of(&self, key: KeyId, value: Scalar) -> Option<Write> {
@@ -170,7 +184,8 @@ impl Collector<'_> {
         if write.is_first {
             return;
         }
-        let before = own(self.history, write.place(), key).next_back();
+        let (id, at) = write.place();
+        let before = own_writes(self.history, id, 0..at, key).next_back();
         if before.is_some_and(|own| self.version(key, own).is_none_or(|version| version as usize >= place)) {
             self.odd(OddityKind::IncompatibleOrder, write.place(), key, Some(value), Some(write.transaction));
         }
@@ -197,7 +212,11 @@ impl Collector<'_> {
 
     fn reads(&mut self, id: TxnId) {
         let history = self.history;
-        for (at, op) in history.ops(id).iter().enumerate() {
+        let is_write = |op: &Op| written(op).is_some();
+        let ops = history.ops(id);
+        let (first, last) = (ops.iter().position(is_write), ops.iter().rposition(is_write));
+        self.wrote = (first.unwrap_or(ops.len()) as u32, last.map_or(0, |last| last as u32 + 1));
+        for (at, op) in ops.iter().enumerate() {
             match op {
                 Op::Read(key, value) => self.register_read((id, at as u32), *key, *value),
                 Op::ReadList(key, list) => self.list_read((id, at as u32), *key, *list),
@@ -207,7 +226,7 @@ impl Collector<'_> {
     }
 
     fn register_read(&mut self, place: (TxnId, u32), key: KeyId, value: Option<Scalar>) {
-        if let Some(last) = own(self.history, place, key).next_back() {
+        if let Some(last) = self.own(place, key).next_back() {
             if value == Some(last) {
                 return;
             }
@@ -239,9 +258,9 @@ impl Collector<'_> {
         for (_, kind, value, writer) in wrong.copied().collect::<Vec<_>>() {
             self.odd(kind, place, key, Some(value), writer);
         }
-        if let Some(last) = own(self.history, place, key).next_back() {
+        if let Some(last) = self.own(place, key).next_back() {
             let mut shown = elements.iter().rev();
-            if !own(self.history, place, key).rev().all(|own| shown.next() == Some(&own)) {
+            if !self.own(place, key).rev().all(|own| shown.next() == Some(&own)) {
                 self.odd(OddityKind::Internal, place, key, Some(last), None);
             } else if let Some(others) = self.shown_since(place, key, elements) {
                 self.odd(OddityKind::Unrepeatable, place, key, Some(others), None);
@@ -275,7 +294,7 @@ impl Collector<'_> {
 
     /// Whether a list holds something that its reader appends only later.
     fn is_future(&self, (id, at): (TxnId, u32), key: KeyId, length: u32) -> bool {
-        let later = self.history.ops(id)[at as usize..].iter().filter_map(written);
+        let later = self.history.ops(id)[at as usize..self.wrote.1.max(at) as usize].iter().filter_map(written);
         let mut later = later.filter(|(other, _)| *other == key);
         later.any(|(_, value)| self.version(key, value).is_some_and(|version| version <= length))
     }

@@ -145,6 +145,7 @@ Examples:
   txloom storm postgres --level serializable --keys 20    few keys: transactions meet
   txloom storm postgres --profile ycsb-sql --sessions 24  rows that come and go, conditions
   txloom storm mariadb --profile list-append --for 1m
+  txloom storm postgres --profile tpcc --sessions 4       TPC-C, with its consistency conditions
   txloom storm postgres --kill every 5s --for 1m          is everything there after kill -9?
   txloom storm postgres --save-history s.txh              then: txloom check s.txh";
 
