@@ -10,5 +10,6 @@
 /*a*/ DELETE FROM t WHERE NOT d IN (SELECT r.d FROM t AS r GROUP BY r.d HAVING MIN(r.a) > 0);
 -- > affected 0
 -- > [mariadb] affected 1
+-- > [mysql] error other
 -- @final t (0, 0, '2024-01-01') (1, 1, NULL)
 -- @final [mariadb] t (1, 1, NULL)
