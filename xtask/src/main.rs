@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&arguments[1..]),
         // One measurement of the benchmark, in a process of its own.
         Some("check-history") => bench::histories::check_one(&arguments[1..]),
+        Some("generate-storm") => bench::generate::generate_one(&arguments[1..]),
         Some("record") => record::run(&arguments[1..]),
         _ => Err(anyhow::anyhow!(
             "usage: xtask soak [ROUNDS] [SECTION…] | bench [TRANSACTIONS] [SECTION…] | record TARGET…"

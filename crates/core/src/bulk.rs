@@ -1,23 +1,23 @@
 //! Rows by the million: what a table is filled with before anybody works on it.
 //!
 //! A setup is a list of statements, which is right for ten rows and wrong for ten million: nobody wants the text of all
-//! of them in memory, and every database has a faster way in than INSERT. So rows that are to be loaded are a *function*
-//! of their position ([`Bulk`]). Whoever loads them calls it for ranges of positions, in any order and on as many threads
-//! as he likes, and gets the same rows:
+//! of them in memory, and every database has a faster way in than INSERT. So rows that are to be loaded are a
+//! *function* of their position ([`Bulk`]). Whoever loads them calls it for ranges of positions, in any order and on as
+//! many threads as he likes, and gets the same rows:
 //!
 //! ```text
 //!   positions   0 ─────────────────┬──────────────────┬───────────────── n
 //!                 row(0), row(1), … │                  │                       one thread and one connection each
 //!                      │
-//!                    Cells ──→ a line of COPY, of LOAD DATA, of an INSERT      rendered while the server takes the last ones
+//!                    Cells ──→ a line of COPY, of LOAD DATA, of an INSERT      rendered while others are sent
 //! ```
 //!
-//! [`Cells`] is the row that is being made. It is used again for every row, and allocates nothing once it has grown to the
-//! size of the largest. What a cell looks like to a database is the engine's business: [`Cell`] tells only what sort of
-//! value it is.
+//! [`Cells`] is the row that is being made. It is used again for every row, and allocates nothing once it has grown to
+//! the size of the largest. What a cell looks like to a database is the engine's business: [`Cell`] tells only what
+//! sort of value it is.
 //!
-//! Engines that have a way of their own override [`Engine::load`](crate::engine::Engine::load). [`insert`] is for the others, and for
-//! servers that refuse that way.
+//! Engines that have a way of their own override [`Engine::load`](crate::engine::Engine::load). [`insert`] is for the
+//! others, and for servers that refuse that way.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -38,8 +38,8 @@ pub trait Bulk: Sync {
     /// How many positions there are. Not every one of them need have a row.
     fn positions(&self) -> u64;
 
-    /// Writes the row of a position, one cell for each column, into cells that are empty. False if there is none; what has
-    /// been written is then of no interest.
+    /// Writes the row of a position, one cell for each column, into cells that are empty. False if there is none; what
+    /// has been written is then of no interest.
     fn row(&self, position: u64, cells: &mut Cells) -> bool;
 }
 

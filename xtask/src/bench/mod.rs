@@ -1,26 +1,31 @@
 //! Ratios, measured in one run; ends with a dated table in `docs/measurements/`.
 //!
 //! ```text
-//!   xtask bench [TRANSACTIONS] [SECTION…]     steps, hunt, graph, histories, storm; all of them if none is named
+//!   xtask bench [TRANSACTIONS] [SECTION…]     steps, hunt, …; all of them if none is named
 //! ```
 //!
 //! * [`steps`]: what a wait costs, how many small cases a second
 //! * [`hunt`]: how many generated cases a second
 //! * [`graph`]: how many tests of the graph oracle a second
 //! * [`storm`]: updates as fast as can be, against pgbench
+//! * [`population`]: how fast tables are filled, compared with the server's own loader
+//! * [`generate`]: how many transactions of a storm are made a second, and the memory that it takes
 //! * [`histories`]: the history checker; generated histories have at most so many transactions
 
 mod steps;
 mod hunt;
 mod graph;
 mod storm;
+mod population;
+pub(crate) mod generate;
+mod peak;
 pub(crate) mod histories;
 
 use anyhow::{Context, Result};
 
 use crate::date;
 
-const SECTIONS: &[&str] = &["steps", "hunt", "graph", "histories", "storm"];
+const SECTIONS: &[&str] = &["steps", "hunt", "graph", "storm", "population", "generate", "histories"];
 const TRANSACTIONS_MAX: usize = 1_000_000;
 
 /// Measures what is wanted; only a whole run writes the table. True if every bar is met.
@@ -41,6 +46,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             "hunt" => hunt::run(&mut table)?,
             "graph" => graph::run(&mut table)?,
             "storm" => storm::run(&mut table)?,
+            "population" => population::run(&mut table)?,
+            "generate" => generate::run(&mut table)?,
             _ => histories::run(&mut table, transactions_max)?,
         };
     }

@@ -17,8 +17,9 @@
 //! [`distribution`] (G and G⁻¹), [`column`](mod@column) (numbers and values), [`attribute`], [`locks`] and [`keys`],
 //! [`reference`](mod@reference) make up a table; [`schema`] describes tables, and [`Shadow`] is made from it. A session
 //! has an [`instance`] for the transaction that it runs: keys are drawn, locked and, at the end, settled (Algorithm 3).
-//! [`predicate`] fills in conditions that find something (Algorithm 2). A [`template`] is a transaction without parameters,
-//! [`fill`] gives it some, and [`sql`] writes it down. [`population`] is what tables begin with. [`measure`] tells how valid a workload was.
+//! [`predicate`] fills in conditions that find something (Algorithm 2). A [`template`] is a transaction without
+//! parameters, [`fill`] gives it some, and [`sql`] writes it down. [`population`] is what tables begin with.
+//! [`measure`] tells how valid a workload was.
 //!
 //! One transaction, step by step:
 //!

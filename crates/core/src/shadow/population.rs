@@ -1,7 +1,7 @@
 //! The rows of a table at the start, to be loaded.
 //!
-//! What a row holds is computed from its key ([`attribute`](super::attribute), [`reference`](mod@super::reference)), so the whole
-//! table is a function of positions, and positions are virtual keys:
+//! What a row holds is computed from its key ([`attribute`](super::attribute), [`reference`](mod@super::reference)), so
+//! the whole table is a function of positions, and positions are virtual keys:
 //!
 //! ```text
 //!   position 7 ──→ does key 7 exist at the start? ──→ Φ(7) │ attributes of 7 │ references of 7 │ version 0
@@ -148,7 +148,10 @@ mod tests {
         Schema { tables: vec![children, parents] }
     }
 
-    fn loaded(shadow: &Shadow) -> Vec<(String, Vec<(u64, Vec<Value>)>)> {
+    /// What is loaded: by table, the rows with their positions.
+    type Loaded = Vec<(String, Vec<(u64, Vec<Value>)>)>;
+
+    fn loaded(shadow: &Shadow) -> Loaded {
         let sql = Sql::new(shadow.schema(), &Postgres, &Version::parse("15")).expect("everything is there");
         let mut cells = Cells::default();
         let mut rows = |population: &Population<'_>| {

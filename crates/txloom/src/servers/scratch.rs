@@ -30,6 +30,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
+use super::ServerOptions;
 use super::postgres;
 use super::process;
 use super::user::ServerUser;
@@ -78,6 +79,12 @@ impl ScratchDir {
     pub fn create_in_memory(user: Option<&ServerUser>) -> io::Result<ScratchDir> {
         let in_memory = memory_dir().filter(|_| has_room()).and_then(|base| ScratchDir::create_in(&base, user).ok());
         in_memory.map_or_else(|| ScratchDir::create(user), Ok)
+    }
+
+    /// The directory of a server. One that is to be durable lies on a disk: MariaDB, for one, takes memory for a disk that
+    /// survives everything, and then loses nothing that it should.
+    pub(super) fn for_server(options: &ServerOptions, user: Option<&ServerUser>) -> io::Result<ScratchDir> {
+        if options.durable { ScratchDir::create(user) } else { ScratchDir::create_in_memory(user) }
     }
 
     fn create_in(base: &Path, user: Option<&ServerUser>) -> io::Result<ScratchDir> {

@@ -5,7 +5,7 @@
 //! | kill | SIGKILL to all processes, then recovery | everything acknowledged is there, nothing is half-done |
 //! | restart | stopped in good order, then started | the same |
 //! | pause | SIGSTOP to all processes for a second, then SIGCONT | nothing is lost; statements take longer |
-//! | full disk | no room for two seconds, then room again | whoever got an error has changed nothing; everything acknowledged is there |
+//! | full disk | no room for two seconds, then room again | who got an error has changed nothing; the same |
 //!
 //! After all but a pause the sessions are called back, everything is read by one more transaction, and compared; see
 //! [`recovery`](super::recovery).

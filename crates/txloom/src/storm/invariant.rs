@@ -85,7 +85,8 @@ impl Found {
     }
 }
 
-/// Asks all queries in one transaction, and hands over what each of them returned: `Err` is what the server complained of.
+/// Asks all queries in one transaction, and hands over what each of them returned: `Err` is what the server complained
+/// of.
 pub(super) struct Inquiry {
     queries: std::vec::IntoIter<String>,
     tell: Sender<Result<Found, String>>,

@@ -13,6 +13,8 @@ use txloom_core::level::LevelName;
 use txloom_core::level::formal::Level;
 use txloom_core::level::guarantees;
 
+use crate::interrupt;
+
 /// What the checker says of a history.
 #[derive(Debug)]
 pub struct Judgement<'a> {
@@ -37,7 +39,9 @@ pub fn promise(engine: &EngineInfo, level: &LevelName) -> Option<Level> {
 /// defect of the workload.
 pub fn judge(history: &History, promised: Option<Level>, limit: Duration) -> Result<Judgement<'_>, String> {
     let start = Instant::now();
-    let should_stop = || start.elapsed() >= limit;
+    // A Ctrl-C that ended the storm does not end the check of what there is; one that comes now does.
+    let was_interrupted = interrupt::requested();
+    let should_stop = || start.elapsed() >= limit || (interrupt::requested() && !was_interrupted);
     let checker =
         Checker::new(history).map_err(|error| format!("version {} of {} was written twice", error.value, error.key))?;
     let verdict = match promised {

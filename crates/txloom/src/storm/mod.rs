@@ -1,8 +1,8 @@
 //! The storm: many sessions at once, unwatched; what they saw is written down and checked.
 //!
-//! The executor runs one step at a time, so that a run can be repeated. This is the opposite: every session has a thread
-//! of its own and works as fast as the server lets it. What is asked for follows from the seed; what happens does not.
-//! Nobody knows what happened until the checker has looked at the history.
+//! The executor runs one step at a time, so that a run can be repeated. This is the opposite: every session has a
+//! thread of its own and works as fast as the server lets it. What is asked for follows from the seed; what happens
+//! does not. Nobody knows what happened until the checker has looked at the history.
 //!
 //! ```text
 //!   Workload ──→ Transactions ──→ client 0 ─┐
@@ -26,20 +26,20 @@
 //! * [`judge`]: the history against what the engine promises
 //! * [`report`]: all of it as a report
 //!
-//! **Order.** A transaction lies between two numbers of one common counter, taken before its BEGIN and after its end. That
-//! is all the real time that a history needs:
+//! **Order.** A transaction lies between two numbers of one common counter, taken before its BEGIN and after its end.
+//! That is all the real time that a history needs:
 //!
 //! ```text
 //!   session 0    ①BEGIN  read 7  write 3  COMMIT④
 //!   session 1       ②BEGIN  write 7  COMMIT③
 //! ```
 //!
-//! **At rest.** When all sessions have ended, and after every recovery, one more transaction (the *audit*) reads everything.
-//! It belongs to the history like any other, so that the last versions are known, too; and what it found is compared with
-//! what was acknowledged. Then the workload's invariants are asked for.
+//! **At rest.** When all sessions have ended, and after every recovery, one more transaction (the *audit*) reads
+//! everything. It belongs to the history like any other, so that the last versions are known, too; and what it found is
+//! compared with what was acknowledged. Then the workload's invariants are asked for.
 //!
-//! **Evidence.** What a storm finds cannot be shown again by running it again. The recorded history is the evidence: it can
-//! be saved, and checked as often as one likes.
+//! **Evidence.** What a storm finds cannot be shown again by running it again. The recorded history is the evidence: it
+//! can be saved, and checked as often as one likes.
 //!
 //! # Limits
 //!

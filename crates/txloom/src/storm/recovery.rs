@@ -5,17 +5,18 @@
 //!   T2                      ├─ write 7 → b ─┤ committed      ☠ kill -9      audit: 7 is a
 //! ```
 //!
-//! T2 began after T1 had ended, so `b` came after `a`. Whoever finds `a` has lost an acknowledged commit. That is the rule:
+//! T2 began after T1 had ended, so `b` came after `a`. Whoever finds `a` has lost an acknowledged commit. That is the
+//! rule:
 //! *the version that is found must not have been written by somebody who had ended when another writer, known to have
-//! committed, began.* Who was concurrent may have been first or last, and is not accused. Of a list no doubt is left: what
-//! was appended must be in it.
+//! committed, began.* Who was concurrent may have been first or last, and is not accused. Of a list no doubt is left:
+//! what was appended must be in it.
 //!
-//! **Half-done.** A transaction of unknown fate is known to have committed as soon as one of its versions is found. Then the
-//! rule asks for all the others, too. A version that its own transaction wrote over, and one that was rolled back, must not
-//! be found at all.
+//! **Half-done.** A transaction of unknown fate is known to have committed as soon as one of its versions is found.
+//! Then the rule asks for all the others, too. A version that its own transaction wrote over, and one that was rolled
+//! back, must not be found at all.
 //!
-//! **Rows that come and go.** Where there is no row, somebody must have removed it: a transaction that may have been the
-//! last, by the same rule. Otherwise what was inserted is lost.
+//! **Rows that come and go.** Where there is no row, somebody must have removed it: a transaction that may have been
+//! the last, by the same rule. Otherwise what was inserted is lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

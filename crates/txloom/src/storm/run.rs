@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The engine belongs to this thread alone; clients have only their sessions. A client that lost its connection gets a
-//! new one here, after it was asked whether the server died. A client whose statement does not even end when it is cancelled
-//! is left behind: the storm ends without it, and says so, but it never hangs.
+//! new one here, after it was asked whether the server died. A client whose statement does not even end when it is
+//! cancelled is left behind: the storm ends without it, and says so, but it never hangs.
 
 mod faults;
 

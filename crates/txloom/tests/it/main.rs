@@ -17,7 +17,8 @@
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
 //! * `load`: many rows at once: they come back as they went in, and what is refused is told
-//! * `storm`: storms, recorded and checked; kills; what is refused
+//! * `storm`: storms, recorded and checked; what is refused
+//! * `storm_faults`: storms in which the server is killed, paused, restarted, or runs out of disk
 //! * `storm_fixed`: SmallBank and TPC-C: invariants that hold, and those that a level allows to break
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
@@ -50,6 +51,7 @@ mod reduce;
 mod hunt;
 mod load;
 mod storm;
+mod storm_faults;
 mod storm_valid;
 mod storm_fixed;
 mod formats;

@@ -11,6 +11,8 @@ use txloom_core::history::check::{Checker, Verdict};
 use txloom_core::history::formats::Reader;
 use txloom_core::level::formal::Requirement;
 
+use super::super::peak::peak_kib;
+
 /// Files are read in pieces of this size.
 const PIECE: usize = 1 << 20;
 /// Longer than any bar; then it is undecided.
@@ -95,11 +97,4 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     };
     println!("{} {} {} {word}", read.as_secs_f64(), checked.as_secs_f64(), peak_kib());
     Ok(true)
-}
-
-/// The most memory that this process ever had; 0 where the system does not tell.
-fn peak_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

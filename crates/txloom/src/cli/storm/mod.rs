@@ -141,12 +141,13 @@ pub enum AccessKind {
 /// What the help ends with.
 pub const EXAMPLES: &str = "\
 Examples:
-  txloom storm                                             SQLite, eight sessions, a thousand transactions
-  txloom storm postgres --level serializable --keys 20     few keys: transactions meet
+  txloom storm                                            SQLite, eight sessions
+  txloom storm postgres --level serializable --keys 20    few keys: transactions meet
+  txloom storm postgres --profile ycsb-sql --sessions 24  rows that come and go, conditions
   txloom storm mariadb --profile list-append --for 1m
-  txloom storm postgres --profile tpcc --sessions 4        TPC-C, with its consistency conditions
-  txloom storm postgres --kill every 5s --for 1m           is everything there after kill -9?
-  txloom storm postgres --save-history s.txh               then `txloom check s.txh` explains every anomaly";
+  txloom storm postgres --profile tpcc --sessions 4       TPC-C, with its consistency conditions
+  txloom storm postgres --kill every 5s --for 1m          is everything there after kill -9?
+  txloom storm postgres --save-history s.txh              then: txloom check s.txh";
 
 /// Runs the command.
 pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {

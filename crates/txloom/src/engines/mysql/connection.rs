@@ -53,7 +53,8 @@ pub(super) struct Login {
     pub(super) database: Option<String>,
     /// How long an answer may take before the connection counts as lost; sessions wait for ever.
     pub(super) patience: Option<Duration>,
-    /// Whether the server may ask for the contents of files: only of those that there are not, for [`Connection::load`].
+    /// Whether the server may ask for the contents of files: only of those that there are not, for
+    /// [`Connection::load`].
     pub(super) gives_files: bool,
 }
 
@@ -146,8 +147,8 @@ impl Connection {
         self.with_warnings(answer)
     }
 
-    /// Sends a LOAD DATA LOCAL and what `piece` gives for its file, which appends to a buffer and says whether there is more.
-    /// `None` if the server answered without asking for the file.
+    /// Sends a LOAD DATA LOCAL and what `piece` gives for its file, which appends to a buffer and says whether there is
+    /// more. `None` if the server answered without asking for the file.
     pub(super) fn load(
         &mut self,
         sql: &str,

@@ -205,8 +205,8 @@ impl Connection {
         Outcome { error: Some(lost), ..answer.finish(TxStatus::Lost, type_name) }
     }
 
-    /// Sends a COPY … FROM STDIN and what `piece` gives for it, which appends to a buffer and says whether there is more. The
-    /// outcome of the COPY; `None` if the server answered with an error before it asked for anything.
+    /// Sends a COPY … FROM STDIN and what `piece` gives for it, which appends to a buffer and says whether there is
+    /// more. The outcome of the COPY; `None` if the server answered with an error before it asked for anything.
     pub(super) fn copy_in(
         &mut self,
         sql: &str,

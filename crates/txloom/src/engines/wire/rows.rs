@@ -1,10 +1,10 @@
 //! Rows as lines of text: what PostgreSQL's COPY and MySQL's LOAD DATA both read.
 //!
-//! Cells are separated by tabs, lines end with a line feed, `\N` is NULL, and a backslash takes the meaning from what follows
-//! it. They differ in how bytes and truth values are written ([`Form`]).
+//! Cells are separated by tabs, lines end with a line feed, `\N` is NULL, and a backslash takes the meaning from what
+//! follows it. They differ in how bytes and truth values are written ([`Form`]).
 //!
-//! A range of rows is rendered piece by piece into one buffer. While the server takes what was sent last (the socket holds
-//! most of it), the next piece is rendered.
+//! A range of rows is rendered piece by piece into one buffer. While the server takes what was sent last (the socket
+//! holds most of it), the next piece is rendered.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,8 +68,8 @@ impl Pieces<'_> {
     }
 }
 
-/// Divides the rows among at most so many threads, and adds up how many each has loaded. If one fails, the others stop as
-/// soon as they can.
+/// Divides the rows among at most so many threads, and adds up how many each has loaded. If one fails, the others stop
+/// as soon as they can.
 pub(in crate::engines) fn in_parallel(
     bulk: &dyn Bulk,
     threads: usize,

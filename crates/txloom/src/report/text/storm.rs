@@ -249,10 +249,12 @@ fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
 /// `satisfies strong session snapshot isolation; stronger, and not satisfied: serializable, repeatable read`.
 fn strength(judgement: &JudgementReport) -> String {
     let with = |verdict: &'static str| judgement.stronger.iter().filter(move |standing| standing.verdict == verdict);
-    let mut parts = vec![match judgement.strongest.as_slice() {
-        [] => "satisfies no level at all".to_string(),
-        names => format!("satisfies {}", names.join(", ")),
-    }];
+    let mut parts = match judgement.strongest.as_slice() {
+        // There was no time to ask.
+        [] if judgement.verdict == VerdictReport::Holds => Vec::new(),
+        [] => vec!["satisfies no level at all".to_string()],
+        names => vec![format!("satisfies {}", names.join(", "))],
+    };
     // Of what is not even kept, nothing stronger is.
     let fails: Vec<String> = with("violated").filter(|one| one.order == "free").map(title).collect();
     if judgement.verdict == VerdictReport::Holds && !fails.is_empty() {

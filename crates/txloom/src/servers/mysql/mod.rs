@@ -2,19 +2,20 @@
 //!
 //! The server is made *quiet*, so that a run depends on nothing but its case:
 //!
-//! * `innodb_stats_auto_recalc = 0`: no background thread recalculates statistics in the middle of a case, upon which the
-//!   optimizer would choose another index and lock other rows;
+//! * `innodb_stats_auto_recalc = 0`: no background thread recalculates statistics in the middle of a case, upon which
+//!   the optimizer would choose another index and lock other rows;
 //! * `event_scheduler = OFF`, no binary log, no buffer pool that is dumped and loaded;
 //! * lock waits last for ever (a year): the executor cancels what waits in vain, no clock does;
 //! * character set and time zone are the same on every machine. `sql_mode` is the server's default.
 //!
 //! Purge is the engine's business: it drains it before a case and holds it off during it.
 //!
-//! And it is made *open*, so that its waits can be read: `SHOW ENGINE INNODB STATUS` lists all locks, and the performance
-//! schema keeps metadata locks (and nothing else: with its usual sizes it would double the server's memory).
+//! And it is made *open*, so that its waits can be read: `SHOW ENGINE INNODB STATUS` lists all locks, and the
+//! performance schema keeps metadata locks (and nothing else: with its usual sizes it would double the server's
+//! memory).
 //!
-//! What is thrown away need not reach a disk: the log is written at each commit and never synchronised, unless the server is
-//! to be durable ([`ServerOptions::durable`]).
+//! What is thrown away need not reach a disk: the log is written at each commit and never synchronised, unless the
+//! server is to be durable ([`ServerOptions::durable`]).
 
 mod install;
 
@@ -84,6 +85,8 @@ const SETTINGS: &[&str] = &[
     "--character-set-server=utf8mb4",
     "--default-time-zone=+00:00",
     "--event-scheduler=OFF",
+    // Rows are loaded that way; sessions of cases do not offer files.
+    "--local-infile=ON",
     "--lock-wait-timeout=31536000",
     "--innodb-lock-wait-timeout=100000000",
     "--innodb-stats-auto-recalc=OFF",
@@ -151,7 +154,7 @@ impl PrivateMySql {
         let pristine = Pristine::of(&installation.server, user.as_ref(), |dir, data| {
             initialise(&installation, user.as_ref(), dir, data)
         })?;
-        let scratch = ScratchDir::create_in_memory(user.as_ref()).map_err(failed("make a scratch directory"))?;
+        let scratch = ScratchDir::for_server(&options, user.as_ref()).map_err(failed("make a scratch directory"))?;
         let data = data_dir(&scratch);
         let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
         match &mut disk {
@@ -384,8 +387,8 @@ fn initialise(
         Product::MySql => command.arg("--initialize-insecure"),
     };
     command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
-    // A server that starts removes what looks like temporary tables of its own from the directory for temporary files: two
-    // that are initialised at once must not share one.
+    // A server that starts removes what looks like temporary tables of its own from the directory for temporary files:
+    // two that are initialised at once must not share one.
     command.arg(option("--tmpdir", dir));
     let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
     if output.status.success() {

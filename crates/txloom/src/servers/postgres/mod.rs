@@ -108,7 +108,7 @@ impl PrivatePostgres {
         let installation = Installation::find(wanted)?;
         let user = ServerUser::needed(USERS);
         let pristine = Pristine::of(&installation, user.as_ref())?;
-        let scratch = ScratchDir::create_in_memory(user.as_ref());
+        let scratch = ScratchDir::for_server(&options, user.as_ref());
         let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         let data = data_dir(&scratch);
         let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;

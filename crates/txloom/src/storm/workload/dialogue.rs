@@ -1,8 +1,8 @@
 //! Transactions written from top to bottom.
 //!
-//! A storm asks for one statement at a time and tells its answer. A transaction that reads a balance, looks whether it is
-//! large enough, and writes another one would have to be cut into as many pieces as it has statements. It is not. It is
-//! written as one function, which is called again from its beginning after every answer, and gets those answers
+//! A storm asks for one statement at a time and tells its answer. A transaction that reads a balance, looks whether it
+//! is large enough, and writes another one would have to be cut into as many pieces as it has statements. It is not. It
+//! is written as one function, which is called again from its beginning after every answer, and gets those answers
 //! that are known at once; at the first one that is not known it stops:
 //!
 //! ```text

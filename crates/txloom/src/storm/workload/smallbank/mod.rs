@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Every balance is read, computed here, and written back: nothing that a transaction depends on is hidden from the
-//! history, and a level that loses updates loses money. At snapshot isolation, WriteCheck, TransactSavings and Balance on
-//! one customer are the well-known anomaly: the checker reports it, no balance is wrong.
+//! history, and a level that loses updates loses money. At snapshot isolation, WriteCheck, TransactSavings and Balance
+//! on one customer are the well-known anomaly: the checker reports it, no balance is wrong.
 //!
 //! **The money.** Each transaction that moves money writes down what it did in a `ledger`, one row for each customer
 //! concerned, before it commits. Then the invariants are queries: what an account holds is what it held at first and what

@@ -28,15 +28,17 @@ mod missing;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use txloom_core::bulk::Bulk;
 use txloom_core::engine::EngineInfo;
 use txloom_core::generate::language::Language;
 use txloom_core::generate::random::Random;
 use txloom_core::generate::schema::make;
 use txloom_core::generate::{Demands, profile};
-use txloom_core::shadow::fill::{Filled, Samplers};
+use txloom_core::shadow::fill::Samplers;
 use txloom_core::shadow::instance::Conversion;
-use txloom_core::shadow::keys::{Key, KeyPlan};
+use txloom_core::shadow::keys::KeyPlan;
 use txloom_core::shadow::measure::OperationKind;
+use txloom_core::shadow::population::Population;
 use txloom_core::shadow::schema::{Schema, SchemaError};
 use txloom_core::shadow::sql::Sql;
 use txloom_core::shadow::template::{Code, Template};
@@ -165,27 +167,6 @@ impl Plan {
     fn hand_in(&self, counted: &Validity) {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner).add(counted);
     }
-
-    fn tables(&self) -> impl Iterator<Item = usize> + '_ {
-        self.shadow.load_order().iter().copied()
-    }
-
-    /// The row that a key has at the start, as an insert.
-    fn initial(&self, table: usize, number: u64, filled: &mut Filled) {
-        let of = &self.shadow.tables()[table];
-        *filled = Filled {
-            table,
-            kind: Some(OperationKind::Insert),
-            key: Some(Key { number, slot: of.keys().slot(number) }),
-            ..Filled::default()
-        };
-        let attributes = of.attributes().iter().enumerate();
-        filled.attributes.extend(attributes.map(|(at, attribute)| (at, attribute.initial(number))));
-        let parent = |(at, reference): (usize, &txloom_core::shadow::reference::Reference)| {
-            (at, reference.initial(number, self.shadow.tables()[reference.table()].keys()))
-        };
-        filled.references.extend(of.references().iter().enumerate().map(parent));
-    }
 }
 
 impl Workload for Valid {
@@ -194,18 +175,12 @@ impl Workload for Valid {
     }
 
     fn setup(&self) -> Vec<String> {
-        let mut setup = self.plan.sql.creates(self.plan.shadow.load_order());
-        let mut filled = Filled::default();
-        for table in self.plan.tables() {
-            let keys = self.plan.shadow.tables()[table].keys();
-            for number in (0..keys.count()).filter(|number| keys.exists_at_start(*number)) {
-                self.plan.initial(table, number, &mut filled);
-                let mut insert = String::new();
-                self.plan.sql.write(&self.plan.shadow, &filled, 0, &mut insert);
-                setup.push(insert);
-            }
-        }
-        setup
+        self.plan.sql.creates(self.plan.shadow.load_order())
+    }
+
+    fn population(&self) -> Vec<Box<dyn Bulk + '_>> {
+        let tables = Population::all(&self.plan.shadow, &self.plan.sql).into_iter();
+        tables.map(|table| Box::new(table) as Box<dyn Bulk>).collect()
     }
 
     fn session(&self, _seed: u64, session: usize) -> Box<dyn Transactions> {
