@@ -69,6 +69,10 @@ pub struct LockingSqlite;
 #[derive(Debug)]
 pub struct Postgres;
 
+/// H2's language; cells come as PostgreSQL's, since that is whose protocol it speaks.
+#[derive(Debug)]
+pub struct H2;
+
 impl Dialect for Sqlite {
     fn name(&self) -> &'static str {
         "sqlite"
@@ -132,6 +136,27 @@ impl Dialect for Postgres {
 
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
         spellings::find(spellings::POSTGRES, construct, version)
+    }
+}
+
+impl Dialect for H2 {
+    fn name(&self) -> &'static str {
+        "h2"
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        match value {
+            Value::Text(text) => quote(text),
+            other => other.to_string(),
+        }
+    }
+
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
+        normalize::postgres(type_name, bytes)
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        spellings::find(spellings::H2, construct, version)
     }
 }
 

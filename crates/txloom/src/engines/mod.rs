@@ -26,6 +26,8 @@ pub mod sqlite;
 pub mod model;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "postgres")]
+pub mod h2;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 

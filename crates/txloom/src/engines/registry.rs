@@ -10,6 +10,8 @@ use super::postgres::PostgresEngine;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::target::Place;
 use super::target::Target;
+#[cfg(feature = "postgres")]
+use crate::servers::h2::{self, PrivateH2};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 #[cfg(feature = "mysql")]
 use crate::servers::mysql::{self, PrivateMySql, Product};
@@ -156,7 +158,43 @@ pub static FAMILIES: &[Family] = &[
         installed: || installed_mysql(Product::MySql),
         open: |target| open_mysql(Product::MySql, target),
     },
+    #[cfg(feature = "postgres")]
+    Family {
+        name: "h2",
+        forms: &[
+            Form { written: "h2", what: "a private, throw-away server of the installed H2 (Java)" },
+            Form { written: "h2:2.1", what: "the same, if it has that version" },
+            Form { written: "h2@DIR", what: "the same, from the newest h2-VERSION.jar in DIR" },
+        ],
+        url_schemes: &[],
+        source: Source::Package(h2::PACKAGES),
+        has_switches: false,
+        installed: installed_h2,
+        open: open_h2,
+    },
 ];
+
+#[cfg(feature = "postgres")]
+fn open_h2(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    match &target.place {
+        Place::Private(programs) => {
+            let server = PrivateH2::start(programs, target.server.clone());
+            let server = server.map_err(|error| error.for_target(target.name()))?;
+            Ok(Box::new(super::h2::H2Engine::start_private(target.name(), server)?))
+        }
+        Place::BuiltIn | Place::Running(_) => Err(not_built_in(target)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn installed_h2() -> Vec<Installed> {
+    let found = h2::Installation::find(&crate::servers::Programs::Newest);
+    let installed = |found: h2::Installation| {
+        let version = found.version().iter().take(2).map(u32::to_string).collect::<Vec<_>>().join(".");
+        Installed { target: format!("h2:{version}"), place: found.jar.display().to_string() }
+    };
+    found.into_iter().map(installed).collect()
+}
 
 #[cfg(feature = "sqlite")]
 fn built_in(name: &str) -> Vec<Installed> {

@@ -23,7 +23,7 @@
 //! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
 //! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`alarms`] (what of it is a complaint),
 //! `disk` and `fault` (how servers are broken), [`postgres`], `pristine` (data directories that are made once and copied),
-//! [`mysql`].
+//! [`mysql`], [`h2`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
@@ -37,9 +37,11 @@ pub(crate) mod fault;
 pub mod postgres;
 mod pristine;
 pub mod mysql;
+pub mod h2;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use h2::PrivateH2;
 pub use mysql::PrivateMySql;
 pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};

@@ -14,7 +14,9 @@
 mod sqlite;
 mod postgres;
 mod mysql;
+mod h2;
 
+pub(super) use h2::H2;
 pub(super) use mysql::MYSQL;
 pub(super) use postgres::POSTGRES;
 pub(super) use sqlite::{LOCKING, SQLITE};

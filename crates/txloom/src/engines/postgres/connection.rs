@@ -22,24 +22,24 @@ use super::answer::{Answer, Fields, Next};
 use super::auth::Authentication;
 
 /// How long connecting and logging in may take.
-pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+pub(in crate::engines) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// Who logs in where, and how.
 #[derive(Debug, Clone)]
-pub(super) struct Login {
-    pub(super) address: Address,
-    pub(super) user: String,
-    pub(super) password: Option<Password>,
-    pub(super) database: String,
+pub(in crate::engines) struct Login {
+    pub(in crate::engines) address: Address,
+    pub(in crate::engines) user: String,
+    pub(in crate::engines) password: Option<Password>,
+    pub(in crate::engines) database: String,
     /// Settings of the connection; `RESET` returns to them.
-    pub(super) settings: Vec<(&'static str, String)>,
+    pub(in crate::engines) settings: Vec<(&'static str, String)>,
     /// How long an answer may take before the connection counts as lost; sessions wait for ever.
-    pub(super) patience: Option<Duration>,
+    pub(in crate::engines) patience: Option<Duration>,
 }
 
 impl Login {
     /// The same with one more setting.
-    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Login {
+    pub(in crate::engines) fn with(mut self, name: &'static str, value: impl ToString) -> Login {
         self.settings.push((name, value.to_string()));
         self
     }
@@ -47,7 +47,7 @@ impl Login {
 
 /// Why there is no connection.
 #[derive(Debug)]
-pub(super) enum ConnectError {
+pub(in crate::engines) enum ConnectError {
     /// The server could not be reached, or stopped answering.
     Io(io::Error),
     /// The server refused.
@@ -73,7 +73,7 @@ impl From<io::Error> for ConnectError {
 }
 
 /// A connection that has logged in.
-pub(super) struct Connection {
+pub(in crate::engines) struct Connection {
     stream: Stream,
     incoming: BytesMut,
     key: CancelKey,
@@ -84,7 +84,7 @@ pub(super) struct Connection {
 
 /// What a cancel request must know.
 #[derive(Debug, Clone)]
-pub(super) struct CancelKey {
+pub(in crate::engines) struct CancelKey {
     address: Address,
     pid: i32,
     secret: i32,
@@ -92,7 +92,7 @@ pub(super) struct CancelKey {
 
 impl Connection {
     /// Connects and logs in.
-    pub(super) fn open(login: &Login) -> Result<Connection, ConnectError> {
+    pub(in crate::engines) fn open(login: &Login) -> Result<Connection, ConnectError> {
         let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
         stream.set_limit(Some(CONNECT_LIMIT))?;
         let mut connection = Connection {
@@ -135,33 +135,33 @@ impl Connection {
     }
 
     /// The process number of the server's end.
-    pub(super) fn pid(&self) -> i32 {
+    pub(in crate::engines) fn pid(&self) -> i32 {
         self.key.pid
     }
 
     /// What another thread needs to cancel a statement.
-    pub(super) fn cancel_key(&self) -> CancelKey {
+    pub(in crate::engines) fn cancel_key(&self) -> CancelKey {
         self.key.clone()
     }
 
     /// The version, as the server told it at login.
-    pub(super) fn server_version(&self) -> &str {
+    pub(in crate::engines) fn server_version(&self) -> &str {
         &self.server_version
     }
 
     /// Whether a statement found the connection gone.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(in crate::engines) fn is_lost(&self) -> bool {
         self.lost.is_some()
     }
 
     /// Whether the server has said nothing since its last answer: an unused connection is as good as new.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(in crate::engines) fn is_silent(&self) -> bool {
         !self.is_lost() && self.incoming.is_empty() && self.stream.is_silent()
     }
 
     /// Sends one message and waits for its whole answer. An error means that the message cannot be sent, or that the
     /// answer makes no sense to us; after the latter the connection is of no use.
-    pub(super) fn execute(&mut self, sql: &str, type_name: impl Fn(u32) -> String) -> io::Result<Outcome> {
+    pub(in crate::engines) fn execute(&mut self, sql: &str, type_name: impl Fn(u32) -> String) -> io::Result<Outcome> {
         if let Some(lost) = &self.lost {
             return Ok(Outcome::failed(lost.clone(), TxStatus::Lost));
         }
@@ -207,7 +207,7 @@ impl Connection {
 
     /// Sends a COPY … FROM STDIN and what `piece` gives for it, which appends to a buffer and says whether there is
     /// more. The outcome of the COPY; `None` if the server answered with an error before it asked for anything.
-    pub(super) fn copy_in(
+    pub(in crate::engines) fn copy_in(
         &mut self,
         sql: &str,
         mut piece: impl FnMut(&mut Vec<u8>) -> bool,
@@ -240,21 +240,21 @@ impl Connection {
     }
 
     /// Sends one message and does not wait for its answer, which [`Connection::poll`] reads.
-    pub(super) fn send(&mut self, sql: &str) -> io::Result<()> {
+    pub(in crate::engines) fn send(&mut self, sql: &str) -> io::Result<()> {
         let mut query = BytesMut::new();
         frontend::query(sql, &mut query)?;
         self.stream.write_all(&query)
     }
 
     /// Answers a request for data to be copied with a refusal.
-    pub(super) fn refuse_copy(&mut self) -> io::Result<()> {
+    pub(in crate::engines) fn refuse_copy(&mut self) -> io::Result<()> {
         let mut refusal = BytesMut::new();
         frontend::copy_fail("a step has no data to copy", &mut refusal)?;
         self.stream.write_all(&refusal)
     }
 
     /// The next message of an answer, if one arrives within the limit.
-    pub(super) fn poll(&mut self, limit: Duration) -> io::Result<Option<Message>> {
+    pub(in crate::engines) fn poll(&mut self, limit: Duration) -> io::Result<Option<Message>> {
         if let Some(message) = Message::parse(&mut self.incoming)? {
             return Ok(Some(message));
         }
@@ -278,7 +278,7 @@ impl Connection {
     }
 
     /// Says goodbye. The stream that is returned ends when the server has rolled back and released everything.
-    pub(super) fn end(mut self) -> Stream {
+    pub(in crate::engines) fn end(mut self) -> Stream {
         let mut goodbye = BytesMut::new();
         frontend::terminate(&mut goodbye);
         let _ = self.stream.write_all(&goodbye);
@@ -295,13 +295,13 @@ fn lost(message: &str) -> DbError {
 
 impl CancelKey {
     /// The process number of the server's end.
-    pub(super) fn pid(&self) -> i32 {
+    pub(in crate::engines) fn pid(&self) -> i32 {
         self.pid
     }
 
     /// Asks for the cancellation of what the connection is executing, over a connection of its own. When this returns,
     /// the server has passed the request on.
-    pub(super) fn cancel(&self) -> io::Result<()> {
+    pub(in crate::engines) fn cancel(&self) -> io::Result<()> {
         let mut stream = Stream::connect(&self.address, CONNECT_LIMIT)?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.pid, self.secret, &mut request);

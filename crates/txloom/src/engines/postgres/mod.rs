@@ -16,14 +16,14 @@
 mod url;
 
 mod auth;
-mod connection;
+pub(super) mod connection;
 mod answer;
 mod classify;
 mod explain;
 mod session;
 mod idle;
 mod monitor;
-mod types;
+pub(super) mod types;
 mod waits;
 mod reset;
 mod snapshot;

@@ -111,7 +111,7 @@ const BUILT_IN: &[(u32, &str)] = &[
 ];
 
 /// The name of a type that comes with PostgreSQL.
-pub(super) fn built_in(oid: u32) -> Option<&'static str> {
+pub(in crate::engines) fn built_in(oid: u32) -> Option<&'static str> {
     BUILT_IN.binary_search_by_key(&oid, |(oid, _)| *oid).ok().map(|at| BUILT_IN[at].1)
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_tcp_quickack;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,7 +164,12 @@ impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Unix(stream) => stream.read(buffer),
-            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => {
+                // What arrives is acknowledged at once, and not after 40 ms: there are servers (H2) that send an answer in
+                // small pieces, each after the last one was acknowledged. The kernel forgets this from time to time.
+                let _ = set_tcp_quickack(&*stream, true);
+                stream.read(buffer)
+            }
         }
     }
 }
