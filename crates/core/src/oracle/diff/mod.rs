@@ -121,7 +121,8 @@ impl Diff {
         if self.confirm {
             let again = self.run(case, &mode, runner)?;
             let pairs = traces.iter().zip(&again);
-            if let Some(reason) = pairs.into_iter().find_map(|(first, second)| unstable(first, second)) {
+            let parted = comparison.first.map(|first| first.round);
+            if let Some(reason) = pairs.into_iter().find_map(|(first, second)| unstable(first, second, parted)) {
                 return Ok(Verdict::Unknown(reason));
             }
         }
@@ -150,10 +151,13 @@ fn raced(trace: &Trace, comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Why a target cannot be compared with others: it does not even agree with itself.
-fn unstable(first: &Trace, second: &Trace) -> Option<String> {
+/// Why a target cannot be compared with others: it does not even agree with itself. What it does after the round in which
+/// targets parted does not matter: one of them has taken another way by then, and that way may end in a race.
+fn unstable(first: &Trace, second: &Trace, parted: Option<usize>) -> Option<String> {
     let target = &first.engine.target;
-    let differs = unobserved(second).is_some() || Comparison::of(&[first, second]).groups.len() > 1;
+    let own = Comparison::of(&[first, second]);
+    let is_later = parted.zip(own.first).is_some_and(|(parted, own)| own.round > parted);
+    let differs = unobserved(second).is_some() || (own.groups.len() > 1 && !is_later);
     differs.then(|| format!("{UNSTABLE}, on {target}: clocks, random numbers, a choice of the engine?"))
 }
 
