@@ -1,7 +1,7 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity;
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm;
 //!                                      all of them if none is named
 //! ```
 //!
@@ -15,6 +15,7 @@
 //! * [`graph`]: the graph oracle is silent on healthy engines; hunts with it in `TXLOOM_SOAK_TARGETS`;
 //!   `TXLOOM_SOAK_HEALTHY` names some of the healthy ones, so that two processes share them
 //! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
+//! * [`storm`]: servers killed again and again, settings that lose commits, long storms
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -26,6 +27,7 @@ mod pairs;
 mod histories;
 mod graph;
 mod validity;
+mod storm;
 
 use anyhow::{Context, Result};
 
@@ -36,7 +38,8 @@ const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
-const SECTIONS: &[&str] = &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity"];
+const SECTIONS: &[&str] =
+    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -87,6 +90,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "pairs" => pairs::run(),
         "graph" => graph::run(),
         "validity" => validity::run(),
+        "storm" => storm::run(),
         _ => histories::run(),
     }
 }

@@ -61,7 +61,7 @@ fn measure(pair: &[&str]) -> Result<Vec<String>> {
         failed += failed_replays(&finding.finding.replay)?;
     }
     let (found, counts) = (keeper.kept.len(), &summary.counts);
-    let report = hunt_report(&summary, keeper.kept);
+    let report = hunt_report(&summary, keeper.kept, Vec::new());
     keeper.findings.write_summary(&Report::new(Body::Hunt(Box::new(report))))?;
     let versions: Vec<String> = summary.plan.targets.iter().map(|engine| engine.version.to_string()).collect();
     Ok(vec![

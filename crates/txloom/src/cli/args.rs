@@ -113,6 +113,9 @@ pub struct HuntArgs {
     /// Judge so many cases at the same time, each worker with servers of its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub workers: usize,
+    /// Also let storms loose between the cases: many sessions at once, recorded and checked
+    #[arg(long)]
+    pub storm: bool,
     /// Write findings into this directory: reduced cases, and reports beside them
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -18,6 +18,10 @@ pub struct Counts {
     pub unobserved: u64,
     /// Violations that did not appear each time they were looked at.
     pub unreproducible: u64,
+    /// Storms.
+    pub storms: u64,
+    /// Their transactions.
+    pub storm_transactions: u64,
     /// Findings that are new in this hunt.
     pub new: u64,
     /// Violations that are of the kind of an earlier finding of this hunt.
@@ -45,6 +49,8 @@ impl Counts {
         self.refused += other.refused;
         self.unobserved += other.unobserved;
         self.unreproducible += other.unreproducible;
+        self.storms += other.storms;
+        self.storm_transactions += other.storm_transactions;
         self.new += other.new;
         self.repeated += other.repeated;
         for (id, count) in &other.known {

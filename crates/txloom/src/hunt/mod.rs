@@ -20,6 +20,8 @@
 //!
 //! With a budget of cases, the findings are therefore the same for any number of workers.
 //!
+//! **Storms.** If asked for, a [storm](crate::storm) comes after every few groups, see `storms.rs`.
+//!
 //! **What can go wrong.** A case that an engine could not be observed on (a connection lost, a server that had to be
 //! started again) is counted and left; several of them in a row end the hunt with the engine's error. A setup that a
 //! target refuses is counted and shown: the generator is then wrong about that target.
@@ -47,6 +49,7 @@ mod memo;
 mod judge;
 mod turns;
 mod ledger;
+mod storms;
 mod worker;
 mod error;
 pub mod findings;
@@ -55,6 +58,7 @@ pub mod report;
 #[cfg(feature = "sqlite")]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -69,6 +73,7 @@ use txloom_core::oracle::{self, Oracle, graph, invariant, serial};
 pub use cases::Cases;
 pub use counts::Counts;
 pub use error::HuntError;
+pub use storms::{StormFound, Storms};
 pub use watch::{Ended, Found, Origin, Plan, Progress, Summary, Watcher};
 
 use crate::execute::ExecuteOptions;
@@ -137,6 +142,8 @@ pub struct Hunt<'a> {
     pub reduce_tests: usize,
     /// How long one statement may run.
     pub statement_limit: Duration,
+    /// Whether storms come between the cases, and how often.
+    pub storms: Option<Storms>,
     /// What a command line must say besides the targets so that it opens the same engines; part of replay commands.
     pub replay_flags: String,
 }
@@ -156,6 +163,7 @@ impl<'a> Hunt<'a> {
             known: Known::shipped(),
             reduce_tests: REDUCE_TESTS,
             statement_limit: ExecuteOptions::default().statement_limit,
+            storms: None,
             replay_flags: String::new(),
         }
     }
@@ -188,7 +196,7 @@ impl<'a> Hunt<'a> {
         }
         let (sender, receiver) = channel();
         let mut opened = Some(engines);
-        let (counts, found, results) = std::thread::scope(|scope| {
+        let (heard, results) = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers.max(1))
                 .map(|_| {
                     let (engines, sender, shared) = (opened.take(), sender.clone(), &shared);
@@ -196,19 +204,19 @@ impl<'a> Hunt<'a> {
                 })
                 .collect();
             drop(sender);
-            let (counts, found) = follow(&receiver, &shared, start, watcher);
+            let heard = follow(&receiver, &shared, start, watcher);
             // A panic of a worker is a defect of ours: it goes on where it can be seen.
             let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
-            (counts, found, workers.into_iter().map(join).collect::<Vec<Result<(), HuntError>>>())
+            (heard, workers.into_iter().map(join).collect::<Vec<Result<(), HuntError>>>())
         });
         let ended = match results.into_iter().find_map(Result::err) {
             Some(error) if error.is_interruption() => Ended::Interrupted,
             Some(error) => Ended::Failed(error),
             None => shared.ended(),
         };
-        Ok(shared.summary(plan, counts, found, start.elapsed(), ended))
+        Ok(shared.summary(plan, heard, start.elapsed(), ended))
     }
 
     /// What will be done.
@@ -226,37 +234,42 @@ impl<'a> Hunt<'a> {
             seed: self.seed,
             budget: self.budget,
             workers: self.workers.max(1),
+            storms: self.storms,
             replay_flags: self.replay_flags.clone(),
         })
     }
 }
 
+/// What workers said.
+#[derive(Default)]
+struct Heard {
+    counts: Counts,
+    found: Vec<Found>,
+    recorded: Vec<StormFound>,
+}
+
 /// Collects what workers say, until all of them have ended, and tells the watcher.
-fn follow(
-    receiver: &Receiver<Message>,
-    shared: &Shared<'_>,
-    start: Instant,
-    watcher: &mut dyn Watcher,
-) -> (Counts, Vec<Found>) {
-    let (mut counts, mut found, mut told) = (Counts::default(), Vec::new(), start);
+fn follow(receiver: &Receiver<Message>, shared: &Shared<'_>, start: Instant, watcher: &mut dyn Watcher) -> Heard {
+    let (mut heard, mut told) = (Heard::default(), start);
     loop {
-        let heard = match receiver.recv_timeout(TICK) {
-            Ok(Message::Counts(more)) => {
-                counts.merge(&more);
-                None
-            }
+        let mut answer = ControlFlow::Continue(());
+        match receiver.recv_timeout(TICK) {
+            Ok(Message::Counts(more)) => heard.counts.merge(&more),
             Ok(Message::Found(new)) => {
-                let heard = watcher.found(&new);
-                found.push(*new);
-                Some(heard)
+                answer = watcher.found(&new);
+                heard.found.push(*new);
             }
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return (counts, found),
-        };
-        let mut answer = heard.unwrap_or(std::ops::ControlFlow::Continue(()));
+            Ok(Message::Recorded(new)) => {
+                answer = watcher.recorded(&new);
+                heard.recorded.push(*new);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return heard,
+        }
         if told.elapsed() >= TICK {
             told = Instant::now();
-            let progress = Progress { counts: &counts, found: found.len(), elapsed: start.elapsed() };
+            let found = heard.found.len() + heard.recorded.len();
+            let progress = Progress { counts: &heard.counts, found, elapsed: start.elapsed() };
             answer = if answer.is_break() { answer } else { watcher.progress(&progress) };
         }
         if answer.is_break() {

@@ -3,12 +3,13 @@
 use txloom_core::case::{Case, Item, Line};
 use txloom_core::sql::StatementKind;
 
-use super::{Counts, Ended, Found, Plan, Summary};
+use super::{Counts, Ended, Found, Plan, StormFound, Summary};
 use crate::report::build::engine_version;
-use crate::report::model::FindingReport;
 use crate::report::model::hunt::{
-    CountsReport, HuntFinding, HuntReport, KnownReport, PlanReport, RejectionReport, TargetVersion, UndecidedReport,
+    CountsReport, HuntFinding, HuntReport, KnownReport, PlanReport, RecordedFinding, RejectionReport, StormsReport,
+    TargetVersion, UndecidedReport,
 };
+use crate::report::model::{FindingReport, StormReport};
 
 /// What will be done.
 pub fn plan_report(plan: &Plan) -> PlanReport {
@@ -25,6 +26,9 @@ pub fn plan_report(plan: &Plan) -> PlanReport {
         workers: plan.workers,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
         cases_max: plan.budget.cases,
+        storms: plan
+            .storms
+            .map(|storms| StormsReport { every_groups: storms.every, seconds: storms.time.as_secs_f64() }),
     }
 }
 
@@ -44,6 +48,8 @@ pub fn counts_report(counts: &Counts) -> CountsReport {
         undecided: counts.undecided_count(),
         refused: counts.refused,
         unobserved: counts.unobserved,
+        storms: counts.storms,
+        storm_transactions: counts.storm_transactions,
         new: counts.new,
         repeated: counts.repeated,
         known: counts.known_count(),
@@ -72,8 +78,8 @@ pub fn hunt_finding(found: &Found, finding: FindingReport, file: Option<String>)
     }
 }
 
-/// What a hunt came to; `findings` are those of the summary, in its order.
-pub fn hunt_report(summary: &Summary, mut findings: Vec<HuntFinding>) -> HuntReport {
+/// What a hunt came to; `findings` and `recorded` are those of the summary, in its order.
+pub fn hunt_report(summary: &Summary, mut findings: Vec<HuntFinding>, recorded: Vec<RecordedFinding>) -> HuntReport {
     for (told, found) in findings.iter_mut().zip(&summary.found) {
         told.repeats = found.repeats;
     }
@@ -102,6 +108,19 @@ pub fn hunt_report(summary: &Summary, mut findings: Vec<HuntFinding>) -> HuntRep
         troubles: summary.counts.troubles.clone(),
         undecided: undecided_reports(&summary.counts),
         findings,
+        recorded,
+    }
+}
+
+/// A finding of a storm, with the file that its history was written to.
+pub fn recorded_finding(number: usize, found: &StormFound, file: Option<String>) -> RecordedFinding {
+    RecordedFinding {
+        number,
+        kind: found.kind.clone(),
+        sentence: found.sentence.clone(),
+        replay: file.as_deref().map(|file| found.replay_command(file)),
+        storm: Box::new(StormReport { history: file.clone(), ..found.report.clone() }),
+        file,
     }
 }
 

@@ -9,7 +9,7 @@ use txloom_core::finding::Finding;
 use txloom_core::level::LevelName;
 use txloom_core::reduce::Reduced;
 
-use super::{Budget, Counts, HuntError};
+use super::{Budget, Counts, HuntError, StormFound, Storms};
 
 /// Somebody who is told what happens. Everything is told on the thread that called [`Hunt::run`](super::Hunt::run); a
 /// watcher that answers *break* ends the hunt at the next safe point. `()` is a watcher who does not care.
@@ -21,6 +21,11 @@ pub trait Watcher {
 
     /// Something new was found. With a budget of cases, findings come in the same order in every run.
     fn found(&mut self, _found: &Found) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// Something new was found by a storm.
+    fn recorded(&mut self, _found: &StormFound) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -49,6 +54,8 @@ pub struct Plan {
     pub budget: Budget,
     /// How many cases are judged at the same time.
     pub workers: usize,
+    /// Whether storms come between the cases, and how often.
+    pub storms: Option<Storms>,
     /// What replay commands say besides the targets.
     pub replay_flags: String,
 }
@@ -116,6 +123,8 @@ pub struct Summary {
     pub counts: Counts,
     /// What is new, in order of group and case.
     pub found: Vec<Found>,
+    /// What storms found, in the order in which they did.
+    pub recorded: Vec<StormFound>,
     /// How long it took.
     pub elapsed: Duration,
     /// Why it ended.

@@ -13,8 +13,9 @@ use txloom_core::reduce::{Reduced, smallest};
 
 use super::judge::{self, Violation};
 use super::ledger::{Entry, Ledger};
+use super::storms::{self, Recorded, StormFound};
 use super::turns::Turns;
-use super::{Cases, Counts, Ended, Found, Hunt, HuntError, Origin, Plan, SAMPLE_EVERY, Summary};
+use super::{Cases, Counts, Ended, Found, Heard, Hunt, HuntError, Origin, Plan, SAMPLE_EVERY, Summary};
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::interrupt;
 
@@ -27,6 +28,8 @@ pub(super) enum Message {
     Counts(Box<Counts>),
     /// Something new.
     Found(Box<Found>),
+    /// Something new that a storm found.
+    Recorded(Box<StormFound>),
 }
 
 /// What the workers of a hunt share.
@@ -37,6 +40,7 @@ pub(super) struct Shared<'a> {
     taken: Mutex<Taken>,
     turns: Turns,
     ledger: Mutex<Ledger>,
+    recorded: Mutex<Recorded>,
     ended: Mutex<Option<Ended>>,
 }
 
@@ -57,6 +61,7 @@ impl<'a> Shared<'a> {
             taken: Mutex::default(),
             turns: Turns::default(),
             ledger: Mutex::default(),
+            recorded: Mutex::default(),
             ended: Mutex::default(),
         }
     }
@@ -103,17 +108,11 @@ impl<'a> Shared<'a> {
     }
 
     /// What the hunt came to.
-    pub(super) fn summary(
-        &self,
-        plan: Plan,
-        counts: Counts,
-        mut found: Vec<Found>,
-        elapsed: Duration,
-        ended: Ended,
-    ) -> Summary {
+    pub(super) fn summary(&self, plan: Plan, heard: Heard, elapsed: Duration, ended: Ended) -> Summary {
+        let Heard { counts, mut found, recorded } = heard;
         let ledger = locked(&self.ledger);
         found.iter_mut().enumerate().for_each(|(position, found)| found.repeats = ledger.repeats(position));
-        Summary { plan, counts, found, elapsed, ended }
+        Summary { plan, counts, found, recorded, elapsed, ended }
     }
 }
 
@@ -174,8 +173,32 @@ impl<'a> Worker<'a> {
             for (origin, violation) in violations {
                 self.settle(origin, violation);
             }
+            // Others need not wait until a storm is over.
+            drop(turn);
+            self.storm_after(group.number)?;
             self.tell();
         }
+        Ok(())
+    }
+
+    /// The storm that comes after a group, if one does.
+    fn storm_after(&mut self, group: u64) -> Result<(), HuntError> {
+        let Some(storms) = self.hunt.storms else { return Ok(()) };
+        let Some(number) = storms.after(group).filter(|_| !self.shared.is_over()) else { return Ok(()) };
+        let engines = self.runner.engines_mut();
+        let target = number as usize % engines.len();
+        let (shared, hunt) = (self.shared, self.hunt);
+        let is_over = || shared.is_over();
+        let result = storms::run(number, hunt.seed, storms.time, &hunt.levels, engines[target].as_mut(), &is_over);
+        let Some(weathered) = self.observed(result.map_err(RunError::Engine))? else { return Ok(()) };
+        self.counts.storms += 1;
+        self.counts.storm_transactions += weathered.transactions;
+        let Some(found) = weathered.found.filter(|_| !shared.has_found_first()) else { return Ok(()) };
+        if !locked(&shared.recorded).is_new(&found) {
+            self.counts.repeated += 1;
+            return Ok(());
+        }
+        self.report(Message::Recorded(Box::new(found)));
         Ok(())
     }
 
@@ -278,19 +301,20 @@ impl<'a> Worker<'a> {
                 drop(ledger);
                 let (number, original) = (position + 1, finding.case);
                 let finding = self.explained(smallest, oracle);
-                self.report(Found { number, finding, original, reduced, origin, repeats: 0 });
+                let found = Found { number, finding, original, reduced, origin, repeats: 0 };
+                self.report(Message::Found(Box::new(found)));
             }
         }
     }
 
-    fn report(&mut self, found: Found) {
+    fn report(&mut self, found: Message) {
         self.counts.new += 1;
         if self.hunt.stop_on_first {
             self.shared.stop(Ended::FirstFound);
         }
         self.tell();
         // If nobody listens any more, the hunt is over anyway.
-        let _ = self.sender.send(Message::Found(Box::new(found)));
+        let _ = self.sender.send(found);
     }
 
     /// Makes a finding smaller. What is smaller is believed only if it, too, appears each time; otherwise, or if the

@@ -67,19 +67,20 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
         known: settings.known.clone(),
         reduce_tests: settings.reduce_tests,
         statement_limit: settings.statement_limit,
+        storms: settings.storms,
         replay_flags: settings.replay_flags.clone(),
         ..Hunt::new(&open)
     };
     let mut show = Show::new(settings, findings, streams);
     let summary = hunt.run(&mut show).map_err(failure)?;
     show.finish()?;
-    let Show { findings, told, trouble, .. } = show;
-    let report = hunt_report(&summary, told);
+    let Show { findings, told, recorded, trouble, .. } = show;
+    let report = hunt_report(&summary, told, recorded);
     let mut exit = exit(&summary);
     if let Some(findings) = &findings {
         exit = exit.or(complain_of(findings.write_summary(&report_of(&report)).map(|_| ()), streams));
     }
-    let is_silent = summary.found.is_empty();
+    let is_silent = summary.found.is_empty() && summary.recorded.is_empty();
     match settings.format {
         Format::Json => streams.print(&json::print(&report_of(&report)))?,
         Format::Text => streams.print(&format!("\n{}", text::print_hunt_summary(&report, streams.text_options())))?,
@@ -118,7 +119,8 @@ fn failure(error: HuntError) -> Failure {
 
 /// What a script is told: known behaviours are no news.
 fn exit(summary: &Summary) -> Exit {
-    let found = if summary.found.is_empty() { Exit::Clean } else { Exit::Found };
+    let is_silent = summary.found.is_empty() && summary.recorded.is_empty();
+    let found = if is_silent { Exit::Clean } else { Exit::Found };
     match &summary.ended {
         Ended::Interrupted => Exit::Interrupted,
         Ended::Failed(HuntError::Engine(_)) => found.or(Exit::Unreachable),

@@ -15,7 +15,7 @@ use super::super::args::{Format, HuntArgs};
 use super::super::failure::Failure;
 use super::super::settings;
 use crate::engines::{Place, Target};
-use crate::hunt::{Budget, DEFAULT_PROFILE};
+use crate::hunt::{Budget, DEFAULT_PROFILE, Storms};
 
 /// How long a hunt takes that is told neither a time nor a number of cases.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
@@ -54,6 +54,8 @@ pub(super) struct HuntSettings {
     pub(super) format: Format,
     /// Whether private servers stay when it ends.
     pub(super) keep_server: bool,
+    /// Whether storms come between the cases.
+    pub(super) storms: Option<Storms>,
     /// What private servers are told, as flags.
     pub(super) replay_flags: String,
 }
@@ -81,6 +83,7 @@ impl HuntSettings {
             statement_limit: settings::parse_duration(&args.statement_limit)?,
             format: args.format,
             keep_server: args.server.keep_server,
+            storms: args.storm.then(Storms::default),
             replay_flags: replay_flags(&args.server.settings),
         })
     }

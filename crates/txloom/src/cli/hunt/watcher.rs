@@ -12,9 +12,9 @@ use super::super::failure::Failure;
 use super::super::streams::Streams;
 use super::settings::HuntSettings;
 use crate::hunt::findings::{self, Findings};
-use crate::hunt::report::{counts_report, hunt_finding, plan_report};
-use crate::hunt::{Found, Plan, Progress, Watcher};
-use crate::report::model::hunt::HuntFinding;
+use crate::hunt::report::{counts_report, hunt_finding, plan_report, recorded_finding};
+use crate::hunt::{Found, Plan, Progress, StormFound, Watcher};
+use crate::report::model::hunt::{HuntFinding, RecordedFinding};
 use crate::report::text;
 
 /// How often a line of progress is printed where it cannot be written over.
@@ -33,6 +33,8 @@ pub(super) struct Show<'a> {
     pub(super) findings: Option<Findings>,
     /// What has been told of each finding.
     pub(super) told: Vec<HuntFinding>,
+    /// What has been told of what storms found.
+    pub(super) recorded: Vec<RecordedFinding>,
     /// Whether something could not be written.
     pub(super) trouble: bool,
 }
@@ -49,6 +51,7 @@ impl<'a> Show<'a> {
             failure: None,
             findings,
             told: Vec::new(),
+            recorded: Vec::new(),
             trouble: false,
         }
     }
@@ -72,6 +75,25 @@ impl<'a> Show<'a> {
                 ControlFlow::Break(())
             }
         }
+    }
+
+    /// The number of the next finding, whoever found it.
+    fn next_number(&self) -> usize {
+        self.told.len() + self.recorded.len() + 1
+    }
+
+    /// Writes the history of a storm into the directory; says so if that fails.
+    fn write_recorded(&mut self, found: &StormFound) -> RecordedFinding {
+        let file = match self.findings.as_mut().map(|findings| findings.write_recorded(found)) {
+            Some(Ok(file)) => file.map(|file| file.display().to_string()),
+            Some(Err(error)) => {
+                self.trouble = true;
+                self.streams.complain(&format!("txloom: {error}; the finding follows"));
+                None
+            }
+            None => None,
+        };
+        recorded_finding(self.next_number(), found, file)
     }
 
     /// Writes a finding into the directory; says so if that fails.
@@ -106,7 +128,7 @@ impl Watcher for Show<'_> {
 
     fn found(&mut self, found: &Found) -> ControlFlow<()> {
         let Some(plan) = self.plan.take() else { return ControlFlow::Continue(()) };
-        let told = self.write(found, &plan);
+        let told = HuntFinding { number: self.next_number(), ..self.write(found, &plan) };
         self.plan = Some(plan);
         let is_first = self.kinds.insert(found.finding.fingerprint.kind().to_string());
         let is_lost = self.trouble && told.file.is_none();
@@ -118,6 +140,15 @@ impl Watcher for Show<'_> {
         };
         self.told.push(told);
         self.print(&text)
+    }
+
+    fn recorded(&mut self, found: &StormFound) -> ControlFlow<()> {
+        let told = self.write_recorded(found);
+        let is_first = self.kinds.insert(found.kind.clone());
+        let is_whole = is_first || (self.trouble && told.file.is_none());
+        let text = text::print_recorded_finding(&told, is_whole, self.streams.text_options());
+        self.recorded.push(told);
+        self.print(&if is_whole { format!("\n{text}\n") } else { text })
     }
 
     fn progress(&mut self, progress: &Progress<'_>) -> ControlFlow<()> {

@@ -4,6 +4,7 @@
 //!   DIR/0001-diff-rows.sql            the reduced case; its first lines say what is wrong and how to see it again
 //!   DIR/0001-diff-rows.json           the whole finding, as a report
 //!   DIR/0001-diff-rows-original.sql   the case as it was generated
+//!   DIR/0002-storm-write-skew.txh     the history of a storm; a report beside it, as above
 //!   DIR/hunt.json                     what the hunt came to: seed, profile, targets, counts
 //! ```
 //!
@@ -17,11 +18,12 @@ use std::path::{Path, PathBuf};
 
 use txloom_core::case::{self, Case, Entry};
 use txloom_core::finding::Finding;
+use txloom_core::history::formats::{Format, binary};
 
-use super::{Found, Plan};
+use super::{Found, Plan, StormFound};
 use crate::report::build::{engine_version, finding_report};
 use crate::report::json;
-use crate::report::model::{Body, FindingReport, FindingsReport, Report};
+use crate::report::model::{Body, FindingReport, FindingsReport, Report, StormReport};
 
 /// How wide the prose of a case file may be.
 const PROSE_WIDTH: usize = 110;
@@ -90,14 +92,30 @@ impl Findings {
         let case_path = path(".sql");
         let report = report(found, plan, &case_path.display().to_string());
         let case = with_header(&found.finding.case, &header(found, plan, &report.replay));
-        self.put(&case_path, &case::print::print(&case))?;
+        self.put(&case_path, case::print::print(&case).as_bytes())?;
         self.next += 1;
         let whole = Report::new(Body::Findings(FindingsReport { findings: vec![report.clone()] }));
-        self.put(&path(".json"), &json::print(&whole))?;
+        self.put(&path(".json"), json::print(&whole).as_bytes())?;
         if found.original != found.finding.case {
-            self.put(&path("-original.sql"), &case::print::print(&found.original))?;
+            self.put(&path("-original.sql"), case::print::print(&found.original).as_bytes())?;
         }
         Ok(Written { case: case_path, report })
+    }
+
+    /// Writes what a storm found: its history, which is the evidence, and the report beside it. Gives the history's file;
+    /// `None` if there is no history, which happens if a session was left behind.
+    pub fn write_recorded(&mut self, found: &StormFound) -> Result<Option<PathBuf>, FindingsError> {
+        let name = format!("{:04}-{}", self.next, file_kind(&found.kind));
+        let path = self.dir.join(format!("{name}.txh"));
+        if let Some(history) = &found.history {
+            self.put(&path, &binary::write(history, Format::Binary))?;
+        }
+        self.next += 1;
+        let history = found.history.as_ref().map(|_| path.display().to_string());
+        let report = StormReport { history, ..found.report.clone() };
+        let whole = Report::new(Body::Storm(Box::new(report)));
+        self.put(&self.dir.join(format!("{name}.json")), json::print(&whole).as_bytes())?;
+        Ok(found.history.is_some().then_some(path))
     }
 
     /// Writes what the hunt came to.
@@ -108,14 +126,14 @@ impl Findings {
             number += 1;
         }
         let path = self.dir.join(name(number));
-        self.put(&path, &json::print(report))?;
+        self.put(&path, json::print(report).as_bytes())?;
         Ok(path)
     }
 
     /// Writes a file that is complete as soon as it has its name.
-    fn put(&self, path: &Path, text: &str) -> Result<(), FindingsError> {
+    fn put(&self, path: &Path, content: &[u8]) -> Result<(), FindingsError> {
         let unfinished = self.dir.join(format!(".txloom-{}", std::process::id()));
-        let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+        let written = fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, path));
         written.map_err(|error| {
             // A disk that is full should at least not be left with half a file.
             let _ = fs::remove_file(&unfinished);
@@ -132,9 +150,12 @@ fn number_of(name: &str) -> Option<usize> {
 
 /// `0012-diff-rows`: the number, and what kind of violation it is.
 fn file_name(number: usize, finding: &Finding) -> String {
-    let kind = finding.fingerprint.kind().to_lowercase();
-    let kind: String = kind.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    format!("{number:04}-{kind}")
+    format!("{number:04}-{}", file_kind(finding.fingerprint.kind()))
+}
+
+/// A kind of violation as a part of a file's name.
+fn file_kind(kind: &str) -> String {
+    kind.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
 /// The file that a finding would be written to, were there a directory.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FindingReport;
+use super::{FindingReport, StormReport};
 
 /// A hunt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct HuntReport {
     pub undecided: Vec<UndecidedReport>,
     /// What was found, in order.
     pub findings: Vec<HuntFinding>,
+    /// What storms found, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<RecordedFinding>,
 }
 
 /// What was to be done.
@@ -52,6 +55,18 @@ pub struct PlanReport {
     /// After how many cases it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cases_max: Option<u64>,
+    /// How storms come between the cases; absent: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storms: Option<StormsReport>,
+}
+
+/// How storms and cases alternate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StormsReport {
+    /// After how many groups of cases a storm comes.
+    pub every_groups: u64,
+    /// How long it lasts.
+    pub seconds: f64,
 }
 
 /// A target.
@@ -90,6 +105,12 @@ pub struct CountsReport {
     pub refused: u64,
     /// Cases that could not be observed.
     pub unobserved: u64,
+    /// Storms.
+    #[serde(default)]
+    pub storms: u64,
+    /// Their transactions.
+    #[serde(default)]
+    pub storm_transactions: u64,
     /// New findings.
     pub new: u64,
     /// Violations that are of the kind of an earlier finding.
@@ -147,4 +168,23 @@ pub struct HuntFinding {
     pub file: Option<String>,
     /// What was found.
     pub finding: FindingReport,
+}
+
+/// A finding of a storm in a hunt. Its evidence is the recorded history: it is checked again, not run again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedFinding {
+    /// Its number in the hunt, from 1; all findings are counted together.
+    pub number: usize,
+    /// What kind of violation it is.
+    pub kind: String,
+    /// What is wrong, in one sentence.
+    pub sentence: String,
+    /// The file that the history was written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The command that checks the history again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// The storm.
+    pub storm: Box<StormReport>,
 }

@@ -1,6 +1,6 @@
 //! A hunt: what it will do, how far it is, what it came to.
 
-use super::super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
+use super::super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport, RecordedFinding};
 use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
@@ -19,14 +19,18 @@ pub(crate) fn write_plan(page: &mut Page, plan: &PlanReport) {
         (Some(seconds), Some(cases)) => format!("{} or {}", duration(seconds), count(cases, "case")),
     };
     let workers = if plan.workers == 1 { String::new() } else { format!(", {} workers", plan.workers) };
-    let told = [
+    let mut told = vec![
         ("levels", plan.levels.join(", ")),
         ("oracles", plan.oracles.join(", ")),
         ("profile", plan.profile.clone()),
         ("seed", plan.seed.to_string()),
         ("budget", budget + &workers),
     ];
-    page.pairs(&told.map(|(name, value)| (name, Line::plain(value))));
+    if let Some(storms) = &plan.storms {
+        let (groups, time) = (count(storms.every_groups, "group"), duration(storms.seconds));
+        told.push(("storms", format!("{time} after every {groups} of cases")));
+    }
+    page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
 }
 
 /// How far it is: as many of the parts as fit into one line, the most important first.
@@ -82,6 +86,16 @@ pub(crate) fn write_finding_line(page: &mut Page, found: &HuntFinding) {
     page.paragraph(&line, 0, 2);
 }
 
+/// One finding of a storm in one line.
+pub(crate) fn write_recorded_line(page: &mut Page, found: &RecordedFinding) {
+    let mut line = Line::new(Role::Bad, "✗ ").with(Role::Strong, format!("{}", found.number));
+    line.push(Role::Plain, format!(" {}", found.sentence));
+    if let Some(file) = &found.file {
+        line.push(Role::Plain, format!(": {file}"));
+    }
+    page.paragraph(&line, 0, 2);
+}
+
 /// What it came to.
 pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
     let CountsReport { cases, statements, runs, .. } = report.counts;
@@ -104,6 +118,10 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
     if counts.examined > 0 {
         let share = percent(counts.contended, counts.examined);
         told.push(("two write one row", format!("{share} of a sample of {}", count(counts.examined, "case"))));
+    }
+    if counts.storms > 0 {
+        let (storms, transactions) = (counts.storms, count(counts.storm_transactions, "transaction"));
+        told.push(("storms", format!("{storms}, {transactions}")));
     }
     for (name, number, words) in [
         ("undecided", counts.undecided, "judgement that was not possible/judgements that were not possible"),
@@ -140,28 +158,44 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
 
 fn write_findings(page: &mut Page, report: &HuntReport) {
     page.gap();
-    if report.findings.is_empty() {
+    let number = (report.findings.len() + report.recorded.len()) as u64;
+    if number == 0 {
         let words = if report.counts.known > 0 { "Nothing new was found." } else { "Nothing was found." };
         page.line(Line::new(Role::Good, words));
         return;
     }
-    let number = report.findings.len() as u64;
     page.line(Line::new(Role::Bad, format!("{}:", count(number, "finding"))));
     let mut table = Table::new(&["", "kind", "level", "steps", "seen", "what"]);
     table.right = vec![true, false, false, true, true, false];
+    let mut rows: Vec<(usize, Vec<Line>)> = Vec::new();
     for found in &report.findings {
         let kind = found.finding.fingerprint.rsplit_once('-').map_or("", |(kind, _)| kind);
         let levels: Vec<&str> = found.finding.trace.sessions.iter().map(|session| session.level.as_str()).collect();
         let level = levels.first().filter(|first| levels.iter().all(|level| level == *first)).copied();
-        table.rows.push(vec![
+        let cells = vec![
             Line::new(Role::Strong, found.number.to_string()),
             Line::plain(kind),
             Line::plain(level.unwrap_or("several")),
             Line::plain(found.steps.to_string()),
             Line::plain((found.repeats + 1).to_string()),
             Line::plain(found.file.clone().unwrap_or_else(|| found.finding.sentence.clone())),
-        ]);
+        ];
+        rows.push((found.number, cells));
     }
+    for found in &report.recorded {
+        // A storm has no steps that could be counted, and is not seen again.
+        let cells = vec![
+            Line::new(Role::Strong, found.number.to_string()),
+            Line::plain(found.kind.as_str()),
+            Line::plain(found.storm.plan.level.as_str()),
+            Line::plain(""),
+            Line::plain("recorded"),
+            Line::plain(found.file.clone().unwrap_or_else(|| found.sentence.clone())),
+        ];
+        rows.push((found.number, cells));
+    }
+    rows.sort_by_key(|(number, _)| *number);
+    table.rows = rows.into_iter().map(|(_, cells)| cells).collect();
     table.write(page, 2);
 }
 
@@ -227,6 +261,7 @@ mod tests {
                 workers: 2,
                 seconds_max: Some(300.0),
                 cases_max: None,
+                storms: None,
             },
             ended: "interrupted".to_string(),
             failure: None,
@@ -237,6 +272,7 @@ mod tests {
             troubles: vec!["one: the connection was lost".to_string()],
             undecided: Vec::new(),
             findings: Vec::new(),
+            recorded: Vec::new(),
         }
     }
 

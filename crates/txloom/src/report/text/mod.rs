@@ -48,7 +48,7 @@ mod storm;
 #[cfg(test)]
 mod tests;
 
-use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport};
+use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport, RecordedFinding};
 use super::model::levels::LevelsReport;
 use super::model::storm::{StormPlan, StormReport};
 use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
@@ -141,6 +141,20 @@ pub fn print_hunt_progress(counts: &CountsReport, seconds: f64, color: bool, wid
 /// One finding of a hunt in one line.
 pub fn print_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String {
     paint(options, |page| hunt::write_finding_line(page, found))
+}
+
+/// A finding of a storm in a hunt: the first of its kind in full, the others in one line.
+pub fn print_recorded_finding(found: &RecordedFinding, is_whole: bool, options: &TextOptions) -> String {
+    paint(options, |page| {
+        hunt::write_recorded_line(page, found);
+        if is_whole {
+            storm::write_summary(page, &found.storm);
+        }
+        if let Some(replay) = found.replay.as_ref().filter(|_| is_whole) {
+            page.heading("To check it again");
+            page.line(line::Line::plain(format!("  {replay}")));
+        }
+    })
 }
 
 /// What a hunt came to.
