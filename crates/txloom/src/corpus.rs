@@ -74,6 +74,9 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/mariadb-27922.sql",
     "bugs/mariadb-27992.sql",
     "bugs/mariadb-28140.sql",
+    "bugs/mariadb-not-in-having.sql",
+    "bugs/mariadb-not-in-own-changes.sql",
+    "bugs/mariadb-snapshot-by-index.sql",
     "bugs/mysql-105670.sql",
     "bugs/mysql-106655.sql",
     "bugs/mysql-107125.sql",
@@ -107,6 +110,8 @@ pub const PLANTED: &[CorpusCase] = corpus_files![
 
 /// Two cases of every known behaviour of `known.toml`: one that matches its entry, and a near miss that does not.
 pub const KNOWN: &[CorpusCase] = corpus_files![
+    "known/MariaDB-NOT-IN.sql",
+    "known/MariaDB-NOT-IN-near-miss.sql",
     "known/DT2-lock-point.sql",
     "known/DT2-lock-point-near-miss.sql",
     "known/MDEV-26671.sql",

@@ -96,3 +96,23 @@ fn mdev_35124() {
         is_known("MDEV-35124", vec![engine("mariadb"), strict], false);
     });
 }
+
+/// What the graph oracle finds in MariaDB, and the entry that knows it.
+#[test]
+fn the_graph_oracle_knows_mariadbs_not_in() {
+    limited(|| {
+        let mut runner = runner("mariadb");
+        let graph = oracle::by_name("graph").expect("the oracle");
+        let mut judge = |case: &CorpusCase| {
+            let verdict = graph.judge(&case.parse(), &mut runner);
+            match verdict.unwrap_or_else(|error| panic!("{}: {error}", case.path)) {
+                Verdict::Violated(findings) => findings.into_iter().next(),
+                _ => None,
+            }
+        };
+        let finding = judge(corpus_case("MariaDB-NOT-IN")).expect("it deletes a row");
+        let known = Known::shipped();
+        assert_eq!(known.matching(&finding).map(|entry| entry.id.as_str()), Some("MariaDB-NOT-IN"));
+        assert!(judge(corpus_case("MariaDB-NOT-IN-near-miss")).is_none());
+    });
+}

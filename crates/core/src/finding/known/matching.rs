@@ -200,6 +200,7 @@ impl<'s> Search<'s> {
             && table.is_none_or(|table| statement.is_about(table))
             && (!pattern.key || statement.assigns_key)
             && (!pattern.selective || statement.is_selective)
+            && (!pattern.excluding || statement.is_excluding)
             && pattern.here.iter().all(|condition| self.here.is_true(*condition, id, seen_here, binding))
             && pattern
                 .there

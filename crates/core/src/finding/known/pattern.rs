@@ -4,7 +4,7 @@
 //!   moment   = session statement [ outcome { "," outcome } [ "/" outcome { "," outcome } ] ]
 //!            | session "resumes"
 //!   session  = "a" | "b" | "c" | "d"          different letters stand for different sessions
-//!   statement= verb [ table ] [ "key" ] [ "where" ]
+//!   statement= verb [ table ] [ "key" ] [ "where" ] [ "not-in" ]
 //!   verb     = "BEGIN" | "SELECT" | "SELECT FOR SHARE" | "SELECT FOR UPDATE" | "INSERT" | "UPDATE" | "DELETE" | "COMMIT" | "ROLLBACK"
 //!            | "READ"                         any SELECT
 //!            | "WRITE"                        an INSERT, UPDATE or DELETE
@@ -13,6 +13,7 @@
 //!   table    = "t" | "u"                      different letters stand for different tables
 //!   "key"                                     an UPDATE that assigns a column of the primary key
 //!   "where"                                   a statement with a WHERE
+//!   "not-in"                                  a statement with a condition NOT … IN (SELECT …)
 //!   outcome  = "waits" | "waits for " session | "at once"
 //!            | "ok" | "error" | "error " class
 //!            | "open" | "idle"                the transaction's status after the step, as the server tells it
@@ -58,6 +59,8 @@ pub(super) struct StepPattern {
     pub(super) key: bool,
     /// It has a WHERE.
     pub(super) selective: bool,
+    /// Whether it has a condition NOT … IN (SELECT …).
+    pub(super) excluding: bool,
     /// What is true of it in the run itself.
     pub(super) here: Vec<Condition>,
     /// What is true of it in the run that it is compared with.
@@ -225,7 +228,8 @@ fn statement(session: SessionVariable, text: &str) -> Result<(StepPattern, &str)
     let rest = if table.is_some() { after } else { rest };
     let (key, rest) = flag(rest, "key");
     let (selective, rest) = flag(rest, "where");
-    Ok((StepPattern { session, verb, table, key, selective, here: Vec::new(), there: Vec::new() }, rest))
+    let (excluding, rest) = flag(rest, "not-in");
+    Ok((StepPattern { session, verb, table, key, selective, excluding, here: Vec::new(), there: Vec::new() }, rest))
 }
 
 /// Whether a text begins with that word, and what follows it.

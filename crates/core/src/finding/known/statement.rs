@@ -33,6 +33,8 @@ pub(super) struct Statement {
     pub(super) assigns_key: bool,
     /// Whether it has a WHERE.
     pub(super) is_selective: bool,
+    /// Whether it has a condition NOT … IN (SELECT …).
+    pub(super) is_excluding: bool,
 }
 
 impl Statement {
@@ -45,7 +47,7 @@ impl Statement {
         let key = tables.first().and_then(|table| known.0.get(table)).map_or(&[][..], Vec::as_slice);
         let assigns_key = assigned(&tokens).iter().any(|column| key.contains(column));
         let is_selective = tokens.iter().any(|token| token.is_word("WHERE"));
-        Statement { verb: verb(sql, &tokens), tables, assigns_key, is_selective }
+        Statement { verb: verb(sql, &tokens), tables, assigns_key, is_selective, is_excluding: is_excluding(&tokens) }
     }
 
     /// Whether it writes this table; or reads it, if it is a query.
@@ -55,6 +57,14 @@ impl Statement {
             _ => self.tables.iter().any(|name| name == table),
         }
     }
+}
+
+/// Whether there is `NOT … IN (SELECT`.
+fn is_excluding(tokens: &[Token<'_>]) -> bool {
+    let words: Vec<&Token<'_>> = tokens.iter().collect();
+    let after_not = words.iter().skip_while(|token| !token.is_word("NOT")).copied().collect::<Vec<_>>();
+    let is_subquery = |part: &[&Token<'_>]| part[0].is_word("IN") && part[1].text == "(" && part[2].is_word("SELECT");
+    after_not.windows(3).any(is_subquery)
 }
 
 fn name(token: &Token<'_>) -> String {
