@@ -1,15 +1,16 @@
 //! Storms between the cases of a hunt.
 //!
-//! A case is one interleaving, chosen and repeated at will; a [storm](crate::storm) is many sessions at once, and nobody
-//! knows which of them meet. The one finds bugs of logic, the other races. A hunt that does both goes on like this:
+//! A case is one interleaving, chosen and repeated at will; a [storm](crate::storm) is many sessions at once, and
+//! nobody knows which of them meet. The one finds bugs of logic, the other races. A hunt that does both goes on like
+//! this:
 //!
 //! ```text
 //!   group 0  group 1 … group 9   storm 0 (registers)   group 10 … group 19   storm 1 (list-append)   group 20 …
 //! ```
 //!
 //! Workload, level, target and seed of a storm follow from its number; what happens in it does not. So what it finds is
-//! *recorded*: the history is the evidence, is checked again and never run again. One finding of a kind, target and level is
-//! told; the others are counted.
+//! *recorded*: the history is the evidence, is checked again and never run again. One finding of a kind, target and
+//! level is told; the others are counted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,16 +1,16 @@
 //! H2: a private server, spoken to by PostgreSQL's protocol.
 //!
-//! H2 speaks that protocol for those who have nothing better. It answers statements, reports errors with codes of its own, and
-//! tells whether a transaction is open; it has none of PostgreSQL's catalogs that the engine `postgres` asks. So this is an
-//! engine of its own that shares only the connection:
+//! H2 speaks that protocol for those who have nothing better. It answers statements, reports errors with codes of its
+//! own, and tells whether a transaction is open; it has none of PostgreSQL's catalogs that the engine `postgres` asks.
+//! So this is an engine of its own that shares only the connection:
 //!
 //! ```text
 //!   postgres::connection ── bytes, messages, outcomes ──→ H2Session (one connection; errors by H2's codes)
 //!                                                    └──→ H2Engine  (control: resets, snapshots, who waits for whom)
 //! ```
 //!
-//! **Waits** stand in `INFORMATION_SCHEMA.SESSIONS` (`BLOCKER_ID`), and are up to date. **Levels** are those of the session;
-//! what H2 calls *snapshot* is *snapshot isolation* to us.
+//! **Waits** stand in `INFORMATION_SCHEMA.SESSIONS` (`BLOCKER_ID`), and are up to date. **Levels** are those of the
+//! session; what H2 calls *snapshot* is *snapshot isolation* to us.
 //!
 //! **Limits.** H2's language is not PostgreSQL's: what is generated for it keeps to what every engine has.
 
