@@ -4,7 +4,7 @@
 //! knows which of them meet. The one finds bugs of logic, the other races. A hunt that does both goes on like this:
 //!
 //! ```text
-//!   group 0  group 1 … group 9   storm 0 (registers)   group 10 … group 19   storm 1 (list-append)   group 20 …
+//!   group 0 … group 4   storm 0 (registers)   group 5 … group 9   storm 1 (list-append)   group 10 …
 //! ```
 //!
 //! Workload, level, target and seed of a storm follow from its number; what happens in it does not. So what it finds is
@@ -49,7 +49,7 @@ pub struct Storms {
 
 impl Default for Storms {
     fn default() -> Storms {
-        Storms { every: 10, time: Duration::from_secs(2) }
+        Storms { every: 5, time: Duration::from_secs(2) }
     }
 }
 
