@@ -5,7 +5,7 @@
 //! this:
 //!
 //! ```text
-//!   group 0  group 1 … group 9   storm 0 (registers)   group 10 … group 19   storm 1 (list-append)   group 20 …
+//!   group 0 … group 4   storm 0 (registers)   group 5 … group 9   storm 1 (list-append)   group 10 …
 //! ```
 //!
 //! Workload, level, target and seed of a storm follow from its number; what happens in it does not. So what it finds is
@@ -50,7 +50,7 @@ pub struct Storms {
 
 impl Default for Storms {
     fn default() -> Storms {
-        Storms { every: 10, time: Duration::from_secs(2) }
+        Storms { every: 5, time: Duration::from_secs(2) }
     }
 }
 

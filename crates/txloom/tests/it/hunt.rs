@@ -37,6 +37,27 @@ fn is_reduced_case(name: &str) -> bool {
     name.starts_with("0001-") && name.ends_with(".sql") && !name.ends_with("-original.sql")
 }
 
+/// No case shows it to the oracle that is asked: only a storm does.
+#[test]
+fn what_a_storm_finds_is_recorded_and_checked_again() {
+    limited(|| {
+        let folder = TestDir::new("hunt-storm");
+        let out = folder.path().join("found").display().to_string();
+        let target = ["model+write-skew", "--level", "serializable", "--oracle", "crash"];
+        let storm = ["--storm", "--stop-on-first", "--cases", "640", "-o", &out];
+        let (code, report) = report(&[&target[..], &storm].concat());
+        assert_eq!((code, &report["ended"]), (1, &"first-found".into()), "{report}");
+        assert_eq!(report["findings"], serde_json::json!([]));
+        let found = &report["recorded"][0];
+        let file = found["file"].as_str().expect("the history has a file");
+        assert!(Path::new(file).is_file() && file.ends_with(".txh"), "{file}");
+        assert_eq!(found["storm"]["judgement"]["evidence"], "recorded");
+        assert!(Path::new(&file.replace(".txh", ".json")).is_file(), "a report stands beside it");
+        let command = found["replay"].as_str().expect("a command");
+        assert_eq!(replay(command), 1, "{command}");
+    });
+}
+
 #[test]
 fn a_planted_bug_is_found_written_and_shown_again() {
     limited(|| {
