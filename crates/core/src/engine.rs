@@ -144,6 +144,13 @@ pub trait Session: Send {
     /// Sends one message and waits for its whole answer, however long the server takes.
     fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError>;
 
+    /// Begins a transaction and executes its first statement: what became of the statement, or of `begin` if that
+    /// failed. One round trip where an engine lets several statements share a message.
+    fn begin_with(&mut self, begin: &str, sql: &str) -> Result<Outcome, EngineError> {
+        let outcome = self.execute(begin)?;
+        if outcome.error.is_some() { Ok(outcome) } else { self.execute(sql) }
+    }
+
     /// A handle with which another thread ends the statement that is being executed.
     fn canceller(&self) -> Box<dyn Cancel>;
 }

@@ -21,7 +21,7 @@ use txloom_core::shadow::population::Population;
 use txloom_core::shadow::sql::Sql;
 use txloom_core::shadow::{Distribution, Locking, Shadow, ycsb};
 
-const SIZES: &[u64] = &[10_000, 100_000, 600_000];
+const SIZES: &[u64] = &[10_000, 100_000, 600_000, 2_400_000];
 const TARGETS: &[&str] = &["postgres", "mariadb"];
 const REPETITIONS: usize = 3;
 /// The speed of the server's own loader that must be reached, at the largest size.

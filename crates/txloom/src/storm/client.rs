@@ -134,27 +134,32 @@ impl Client {
         Ok(end)
     }
 
-    /// From BEGIN to the end.
+    /// From BEGIN to the end. BEGIN goes out with the first statement.
     fn statements(&mut self, log: &mut Log) -> Result<End, EngineError> {
         self.transactions.begin();
-        let mut outcome = self.execute(self.dialect.begin())?;
-        while outcome.error.is_none() {
-            match self.transactions.next() {
-                Next::Execute(sql) => {
-                    outcome = self.execute(&sql)?;
-                    self.tally.statements += 1;
-                    self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, log);
-                    log.end_operation();
-                }
-                Next::Commit => return self.commit(),
-                Next::RollBack => return self.roll_back(None, TxStatus::Open),
+        let mut has_begun = false;
+        loop {
+            let sql = match self.transactions.next() {
+                Next::Execute(sql) => sql,
+                Next::Commit if has_begun => return self.commit(),
+                Next::RollBack if has_begun => return self.roll_back(None, TxStatus::Open),
+                Next::Commit => return Ok(End { status: Status::Committed, class: None, is_lost: false }),
+                Next::RollBack => return Ok(End { status: Status::Aborted, class: None, is_lost: false }),
+            };
+            let begin = (!has_begun).then(|| self.dialect.begin());
+            let outcome = self.execute(begin, &sql)?;
+            has_begun = true;
+            self.tally.statements += 1;
+            self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, log);
+            log.end_operation();
+            if outcome.error.is_some() {
+                return self.roll_back(outcome.error_class(), outcome.status);
             }
         }
-        self.roll_back(outcome.error_class(), outcome.status)
     }
 
     fn commit(&mut self) -> Result<End, EngineError> {
-        let outcome = self.execute("COMMIT")?;
+        let outcome = self.execute(None, "COMMIT")?;
         let is_lost = outcome.status == TxStatus::Lost;
         let is_refused = outcome.tag().is_some_and(|tag| tag.eq_ignore_ascii_case("ROLLBACK"));
         let (status, class) = match outcome.error_class() {
@@ -171,15 +176,18 @@ impl Client {
     /// Ends a transaction that failed, unless the server has done so.
     fn roll_back(&mut self, class: Option<ErrorClass>, status: TxStatus) -> Result<End, EngineError> {
         let status = match status {
-            TxStatus::Open | TxStatus::Failed => self.execute("ROLLBACK")?.status,
+            TxStatus::Open | TxStatus::Failed => self.execute(None, "ROLLBACK")?.status,
             ended => ended,
         };
         Ok(End { status: Status::Aborted, class, is_lost: status == TxStatus::Lost })
     }
 
-    fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, begin: Option<&str>, sql: &str) -> Result<Outcome, EngineError> {
         self.shared.set_busy(self.number, true);
-        let outcome = self.session.execute(sql);
+        let outcome = match begin {
+            Some(begin) => self.session.begin_with(begin, sql),
+            None => self.session.execute(sql),
+        };
         self.shared.set_busy(self.number, false);
         outcome
     }

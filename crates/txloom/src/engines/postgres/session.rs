@@ -64,6 +64,15 @@ impl Session for PostgresSession {
         outcome.map_err(|error| not_understood(&self.target, sql, &error))
     }
 
+    /// As one message: if BEGIN fails the server does not look at the rest, so nothing is ever committed by itself.
+    fn begin_with(&mut self, begin: &str, sql: &str) -> Result<Outcome, EngineError> {
+        let mut outcome = self.execute(&format!("{begin}; {sql}"))?;
+        if !outcome.results.is_empty() {
+            outcome.results.remove(0);
+        }
+        Ok(outcome)
+    }
+
     fn canceller(&self) -> Box<dyn Cancel> {
         let (target, key) = (self.target.clone(), self.key.clone());
         Box::new(PostgresCancel { target, key, asked: Arc::clone(&self.cancelled) })

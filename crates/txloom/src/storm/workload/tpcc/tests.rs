@@ -33,6 +33,7 @@ fn the_mix_is_that_of_the_specification() {
     assert!((2_500..3_100).contains(&by_name), "{by_name}");
 }
 
+/// The storm that comes before it ends in another state each time, so the damage must be one to every state.
 #[test]
 #[cfg(feature = "sqlite")]
 fn every_condition_is_silent_until_it_is_broken() {
@@ -45,9 +46,13 @@ fn every_condition_is_silent_until_it_is_broken() {
             ("TPC-C 3.3.2.2", "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 3"),
             (
                 "TPC-C 3.3.2.2",
-                "DELETE FROM new_order WHERE no_o_id = (SELECT d_next_o_id - 1 FROM district WHERE d_id = no_d_id)",
+                "DELETE FROM new_order; \
+                 INSERT INTO new_order SELECT d_w_id, d_id, d_next_o_id - 2, 0 FROM district",
             ),
-            ("TPC-C 3.3.2.3", "INSERT INTO new_order SELECT d_w_id, d_id, 1, 0 FROM district"),
+            (
+                "TPC-C 3.3.2.3",
+                "DELETE FROM new_order; INSERT INTO new_order VALUES (1, 3, 1, 0); INSERT INTO new_order VALUES (1, 3, 3, 0)",
+            ),
             ("TPC-C 3.3.2.4", "DELETE FROM order_line WHERE ol_d_id = 3 AND ol_o_id = 1 AND ol_number = 1"),
             ("TPC-C 3.3.2.5", "UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 3 AND o_id = 1"),
             ("TPC-C 3.3.2.5", "INSERT INTO new_order VALUES (1, 3, 1, 0)"),
@@ -62,7 +67,7 @@ fn every_condition_is_silent_until_it_is_broken() {
             ("TPC-C 3.3.2.10", "UPDATE customer SET c_balance = c_balance + 1 WHERE c_d_id = 3 AND c_id = 4"),
             ("TPC-C 3.3.2.10", "DELETE FROM history WHERE h_id = -1"),
             ("TPC-C 3.3.2.11", "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_d_id = 3 AND c_id = 4"),
-            ("TPC-C 3.3.2.11", "DELETE FROM new_order WHERE no_d_id = 3"),
+            ("TPC-C 3.3.2.11", "INSERT INTO new_order VALUES (1, 3, 1, 0)"),
             ("TPC-C 3.3.2.12", "UPDATE customer SET c_ytd_payment = c_ytd_payment + 1 WHERE c_d_id = 3 AND c_id = 4"),
             ("stock", "UPDATE stock SET s_ytd = s_ytd + 1 WHERE s_i_id = 5"),
             ("stock", "UPDATE stock SET s_order_cnt = s_order_cnt + 1 WHERE s_i_id = 5"),
