@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::input::{Application, Element, Node, Procedure, TransactionId};
 use super::patterns::{Pattern, Phenomenon};
 use super::reach::{Item, Op, Pair, Reach, replaces};
-use super::values::{Chain, OperationId, Values};
+use super::values::{Carrier, Chain, OperationId, Values};
 use super::ways::{reached, way};
 
 /// Three transactions, in this order, of two instances: A runs the first and the last, B the one in between.
@@ -84,8 +84,7 @@ pub(super) fn candidates(procedure: &Procedure) -> Vec<Candidate> {
         }
     }
     let known: BTreeSet<_> = found.iter().map(key).collect();
-    for (last, node) in procedure.nodes.iter().enumerate().filter(|(_, node)| node.is_transaction) {
-        debug_assert!(node.is_transaction);
+    for (last, _) in procedure.nodes.iter().enumerate().filter(|(_, node)| node.is_transaction) {
         let chains = values.chains_into(last).into_iter();
         let derived = chains.flat_map(|chain| by_chain(procedure, last, &chain)).collect::<Vec<_>>();
         found.extend(derived.into_iter().filter(|candidate| !known.contains(&key(candidate))));
@@ -137,7 +136,7 @@ fn of_origin(procedure: &Procedure, pair: &Pair, name: &str, origin: &Chain) -> 
     if pair.last_op == Op::Use {
         let uses = |at: &usize| procedure.nodes[pair.last].operations[*at].uses().any(|used| used == name);
         let at = (0..procedure.nodes[pair.last].operations.len()).find(uses).unwrap_or(0);
-        let carrier = super::values::Carrier::Variable(name.to_string());
+        let carrier = Carrier::Variable(name.to_string());
         chain.links.push((carrier, OperationId { node: pair.last, at }));
     }
     let mut approach = approach(procedure, origin.start.node);
