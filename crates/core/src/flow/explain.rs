@@ -14,7 +14,7 @@ use super::input::{Application, Element, Node, TransactionId, Verb};
 use super::patterns::{Pattern, Phenomenon};
 use super::reach::Op;
 use super::schedules::{Link, Reason, Schedule};
-use super::values::{Carrier, Chain};
+use super::values::Carrier;
 
 /// One reason of a schedule, told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +56,10 @@ pub enum Deed {
     Writes(Element, BTreeSet<Verb>),
     /// The element is read and remembered: in this variable, or else in a decision.
     Remembers(Element, Option<String>),
-    /// A variable is used whose value comes from the element.
-    Relies(String, Element),
+    /// A variable is used whose value comes from the element, as the transaction of that name read it.
+    Relies(String, Element, String),
+    /// A variable is defined whose value comes from the element, as the transaction of that name read it.
+    Derives(String, Element, String),
     /// A variable is used, and these are written in the transaction.
     Uses(String, BTreeSet<Element>),
     /// The transaction runs, or does one thing and not another, because of a decision; it writes these.
@@ -91,21 +93,49 @@ impl Schedule {
             deed,
             line,
         };
-        let carried = match &reason.link {
-            Link::Variable { chain, .. } => carried(chain, application, self.first.procedure),
-            Link::Element => Vec::new(),
-        };
         Explanation {
             phenomenon: reason.phenomenon,
-            first: act('A', self.first, first_deed(reason, application.node(self.first))),
+            first: act('A', self.first, self.first_deed(reason, application)),
             between: act(
                 'B',
                 self.between,
                 element_deed(reason.pattern.between, reason, application.node(self.between)),
             ),
-            carried,
+            carried: self.carried(reason, application),
             last: act('A', self.last, last_deed(reason, application.node(self.last))),
         }
+    }
+
+    fn first_deed(&self, reason: &Reason, application: &Application) -> (Deed, usize) {
+        let node = application.node(self.first);
+        let Link::Variable { name, chain } = &reason.link else {
+            return element_deed(reason.pattern.first, reason, node);
+        };
+        let element = reason.element.clone();
+        if let (true, Some(name)) = (reason.pattern.first == Op::Use || chain.start.node != self.first.node, name) {
+            let reader = application.procedures[self.first.procedure].nodes[chain.start.node].name.clone();
+            let deed = if reason.pattern.first == Op::Use { Deed::Relies } else { Deed::Derives };
+            return (deed(name.clone(), element, reader), node.line);
+        }
+        let line = node.operations.get(chain.start.at).map_or(node.line, |operation| operation.line);
+        let variable = match chain.hops.first().map(|hop| &hop.carrier) {
+            Some(Carrier::Variable(variable)) => Some(variable.clone()),
+            Some(Carrier::Decision) => None,
+            None => name.clone(),
+        };
+        (Deed::Remembers(element, variable), line)
+    }
+
+    /// What lies between the ends of a chain; nothing if one variable goes from the one to the other.
+    fn carried(&self, reason: &Reason, application: &Application) -> Vec<(Carrier, String)> {
+        let Link::Variable { chain, .. } = &reason.link else { return Vec::new() };
+        if reason.pattern.last != Op::Use || chain.start.node != self.first.node {
+            return Vec::new();
+        }
+        let place = |node: usize| application.procedures[self.first.procedure].nodes[node].name.clone();
+        let inner = chain.hops.len().saturating_sub(1);
+        let behind = chain.hops[..inner].iter().skip_while(|hop| hop.is_local);
+        behind.map(|hop| (hop.carrier.clone(), place(hop.to.node))).collect()
     }
 }
 
@@ -135,20 +165,6 @@ fn element_deed(op: Op, reason: &Reason, node: &Node) -> (Deed, usize) {
     }
 }
 
-fn first_deed(reason: &Reason, node: &Node) -> (Deed, usize) {
-    let Link::Variable { name, chain } = &reason.link else { return element_deed(reason.pattern.first, reason, node) };
-    let line = node.operations.get(chain.start.at).map_or(node.line, |operation| operation.line);
-    let first = chain.links.first().map(|(carrier, _)| carrier);
-    match (reason.pattern.first, name, first) {
-        (Op::Use, Some(name), _) => (Deed::Relies(name.clone(), reason.element.clone()), node.line),
-        (_, _, Some(Carrier::Variable(variable))) => {
-            (Deed::Remembers(reason.element.clone(), Some(variable.clone())), line)
-        }
-        (_, _, Some(Carrier::Decision)) => (Deed::Remembers(reason.element.clone(), None), line),
-        (_, name, None) => (Deed::Remembers(reason.element.clone(), name.clone()), line),
-    }
-}
-
 fn last_deed(reason: &Reason, node: &Node) -> (Deed, usize) {
     let Link::Variable { name, chain } = &reason.link else { return element_deed(reason.pattern.last, reason, node) };
     let writes = || node.operations.iter().flat_map(|operation| &operation.writes).cloned().collect();
@@ -161,13 +177,6 @@ fn last_deed(reason: &Reason, node: &Node) -> (Deed, usize) {
         (_, Some(name)) => (Deed::Uses(name.clone(), writes()), line(chain.end().at)),
         (_, None) => (Deed::Follows(writes()), line(chain.end().at)),
     }
-}
-
-/// What lies between the ends of a chain; nothing if one variable goes from the one to the other.
-fn carried(chain: &Chain, application: &Application, procedure: usize) -> Vec<(Carrier, String)> {
-    let place = |node: usize| application.procedures[procedure].nodes[node].name.clone();
-    let inner = chain.links.len().saturating_sub(1);
-    chain.links[..inner].iter().map(|(carrier, to)| (carrier.clone(), place(to.node))).collect()
 }
 
 impl fmt::Display for Explanation {
@@ -198,7 +207,10 @@ impl fmt::Display for Deed {
             Deed::Writes(element, verbs) => write!(f, "{} {element}", doing(verbs)),
             Deed::Remembers(element, Some(variable)) => write!(f, "reads {element} into {variable}"),
             Deed::Remembers(element, None) => write!(f, "reads {element} and decides"),
-            Deed::Relies(variable, element) => write!(f, "uses {variable}, which comes from {element}"),
+            Deed::Relies(variable, element, reader) => write!(f, "uses {variable}, which {reader} read from {element}"),
+            Deed::Derives(variable, element, reader) => {
+                write!(f, "defines {variable} by what {reader} read from {element}")
+            }
             Deed::Uses(variable, writes) => write!(f, "uses {variable}{}", and_writes(writes)),
             Deed::Follows(writes) => write!(f, "follows the decision{}", and_writes(writes)),
             Deed::Redefines(variable) => write!(f, "reads {variable} anew"),

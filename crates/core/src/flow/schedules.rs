@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::input::{Application, Element, Node, Procedure, TransactionId};
 use super::patterns::{Pattern, Phenomenon};
 use super::reach::{Item, Op, Pair, Reach, replaces};
-use super::values::{Carrier, Chain, OperationId, Values};
+use super::values::{Carrier, Chain, Hop, OperationId, Values};
 use super::ways::{reached, way};
 
 /// Three transactions, in this order, of two instances: A runs the first and the last, B the one in between.
@@ -136,8 +136,8 @@ fn of_origin(procedure: &Procedure, pair: &Pair, name: &str, origin: &Chain) -> 
     if pair.last_op == Op::Use {
         let uses = |at: &usize| procedure.nodes[pair.last].operations[*at].uses().any(|used| used == name);
         let at = (0..procedure.nodes[pair.last].operations.len()).find(uses).unwrap_or(0);
-        let carrier = Carrier::Variable(name.to_string());
-        chain.links.push((carrier, OperationId { node: pair.last, at }));
+        let to = OperationId { node: pair.last, at };
+        chain.hops.push(Hop { carrier: Carrier::Variable(name.to_string()), to, is_local: false });
     }
     let mut approach = approach(procedure, origin.start.node);
     approach.extend(origin.way(procedure).into_iter().skip(1));
@@ -279,6 +279,6 @@ fn add(reasons: &mut Vec<Reason>, reason: Reason) {
 fn length(link: &Link) -> usize {
     match link {
         Link::Element => 0,
-        Link::Variable { chain, .. } => chain.links.len(),
+        Link::Variable { chain, .. } => chain.hops.len(),
     }
 }

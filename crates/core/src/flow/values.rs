@@ -10,6 +10,7 @@
 //!
 //! Chains are exact for the graph: each link stands for a way between two operations, and ways can be put together.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::input::{Operation, Procedure, Verb};
@@ -34,30 +35,46 @@ pub enum Carrier {
     Decision,
 }
 
+/// One step of a value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// What carries it.
+    pub carrier: Carrier,
+    /// Where it gets to.
+    pub to: OperationId,
+    /// Whether it stays within one execution of a node.
+    pub is_local: bool,
+}
+
 /// How a value that one operation read gets to another one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chain {
     /// The operation that read it.
     pub start: OperationId,
-    /// What carries it on, and to where.
-    pub links: Vec<(Carrier, OperationId)>,
+    /// The steps; none if it stays where it is.
+    pub hops: Vec<Hop>,
 }
 
 impl Chain {
     /// Where it ends.
     pub fn end(&self) -> OperationId {
-        self.links.last().map_or(self.start, |(_, end)| *end)
+        self.hops.last().map_or(self.start, |hop| hop.to)
     }
 
     /// Whether the value is lost on the way, and only a decision that was made with it goes on.
     pub fn is_guarded(&self) -> bool {
-        self.links.iter().any(|(carrier, _)| *carrier == Carrier::Decision)
+        self.hops.iter().any(|hop| hop.carrier == Carrier::Decision)
+    }
+
+    /// What makes a chain better than another: that the value itself arrives, and that it is short.
+    pub(super) fn rank(&self) -> (bool, usize) {
+        (self.is_guarded(), self.hops.len())
     }
 
     /// The variable that is used at the end; `None` if a decision leads there.
     pub fn variable(&self) -> Option<&str> {
-        match self.links.last() {
-            Some((Carrier::Variable(variable), _)) => Some(variable),
+        match self.hops.last().map(|hop| &hop.carrier) {
+            Some(Carrier::Variable(variable)) => Some(variable),
             _ => None,
         }
     }
@@ -65,67 +82,45 @@ impl Chain {
     /// The nodes from its start to its end, on a way along which the value survives.
     pub(super) fn way(&self, procedure: &Procedure) -> Vec<usize> {
         let mut nodes = vec![self.start.node];
-        let mut from = self.start;
-        for (carrier, to) in &self.links {
-            if !is_within(procedure, from, carrier, *to) {
-                let blocked = |node: usize| match carrier {
-                    Carrier::Variable(variable) => replaces(&procedure.nodes[node], &Item::Variable(variable.clone())),
-                    Carrier::Decision => false,
-                };
-                let way = way(procedure, from.node, to.node, blocked).unwrap_or_default();
-                nodes.extend(way.into_iter().skip(1));
-            }
-            from = *to;
+        for hop in self.hops.iter().filter(|hop| !hop.is_local) {
+            let blocked = |node: usize| match &hop.carrier {
+                Carrier::Variable(name) => replaces(&procedure.nodes[node], &Item::Variable(name.clone())),
+                Carrier::Decision => false,
+            };
+            let from = nodes[nodes.len() - 1];
+            let way = way(procedure, from, hop.to.node, blocked).unwrap_or_default();
+            nodes.extend(way.into_iter().skip(1));
         }
         nodes
     }
-}
-
-/// Whether a value gets from one operation to another without leaving the node.
-fn is_within(procedure: &Procedure, from: OperationId, carrier: &Carrier, to: OperationId) -> bool {
-    if from.node != to.node || from.at >= to.at {
-        return false;
-    }
-    let between = &procedure.nodes[from.node].operations[from.at + 1..to.at];
-    match carrier {
-        Carrier::Variable(name) => !between.iter().any(|it| overwrites(it, &Item::Variable(name.clone()))),
-        Carrier::Decision => true,
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Link {
-    carrier: Carrier,
-    to: OperationId,
-    /// Whether it stays within one execution of a node.
-    is_local: bool,
 }
 
 /// A place that a value can get to: where, whether it has left the execution of the node that read it, and whether only
 /// a decision is left of it.
 type Place = (OperationId, bool, bool);
 
-/// Where the values that one operation read can get to: each place with the place and the carrier before it.
+/// Where the values that one operation read can get to: each place with the place and the step before it.
 #[derive(Debug, Clone)]
 struct Tree {
     start: OperationId,
-    found: BTreeMap<Place, Option<(Place, Carrier)>>,
+    found: BTreeMap<Place, Option<(Place, Hop)>>,
 }
 
 /// All chains of a procedure.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
-    links: BTreeMap<OperationId, Vec<Link>>,
+    hops: BTreeMap<OperationId, BTreeSet<Hop>>,
+    /// The same, by where they lead.
+    into: BTreeMap<OperationId, BTreeSet<(OperationId, Hop)>>,
     /// By the operations that read something and pass it on.
     trees: Vec<Tree>,
 }
 
 impl Values {
     pub(super) fn of(procedure: &Procedure) -> Values {
-        let mut values = Values { links: BTreeMap::new(), trees: Vec::new() };
+        let mut values = Values { hops: BTreeMap::new(), into: BTreeMap::new(), trees: Vec::new() };
         values.add_definitions(procedure);
         values.add_decisions(procedure);
-        values.links.values_mut().for_each(|links| links.sort());
         for (id, operation) in operations(procedure) {
             let passes_on = !operation.defines.is_empty() || operation.verb == Verb::Decide;
             if passes_on && operation.reads().next().is_some() && procedure.nodes[id.node].is_transaction {
@@ -135,11 +130,9 @@ impl Values {
         values
     }
 
-    fn add(&mut self, from: OperationId, link: Link) {
-        let links = self.links.entry(from).or_default();
-        if !links.contains(&link) {
-            links.push(link);
-        }
+    fn add(&mut self, from: OperationId, hop: Hop) {
+        self.into.entry(hop.to).or_default().insert((from, hop.clone()));
+        self.hops.entry(from).or_default().insert(hop);
     }
 
     /// Reaching definitions, then each use within its node.
@@ -160,7 +153,7 @@ impl Values {
                     let (from, name) = definitions[*fact];
                     if operation.uses().any(|used| used == name) {
                         let carrier = Carrier::Variable(name.to_string());
-                        self.add(from, Link { carrier, to, is_local: *is_local });
+                        self.add(from, Hop { carrier, to, is_local: *is_local });
                     }
                 }
                 known.retain(|(fact, _)| !overwrites(operation, &item(*fact)));
@@ -179,10 +172,10 @@ impl Values {
             for (to, operation) in operations(procedure) {
                 let carrier = Carrier::Decision;
                 if decided_by[to.node].contains(&from.node) {
-                    self.add(from, Link { carrier: carrier.clone(), to, is_local: false });
+                    self.add(from, Hop { carrier: carrier.clone(), to, is_local: false });
                 }
                 if to.node == from.node && to.at > from.at && !operation.certain {
-                    self.add(from, Link { carrier, to, is_local: true });
+                    self.add(from, Hop { carrier, to, is_local: true });
                 }
             }
         }
@@ -193,10 +186,10 @@ impl Values {
         let mut open = VecDeque::from([(start, false, false)]);
         while let Some(place) = open.pop_front() {
             let (at, left, guarded) = place;
-            for link in self.links.get(&at).into_iter().flatten() {
-                let next = (link.to, left || !link.is_local, guarded || link.carrier == Carrier::Decision);
-                if let std::collections::btree_map::Entry::Vacant(entry) = found.entry(next) {
-                    entry.insert(Some((place, link.carrier.clone())));
+            for hop in self.hops.get(&at).into_iter().flatten() {
+                let next = (hop.to, left || !hop.is_local, guarded || hop.carrier == Carrier::Decision);
+                if let Entry::Vacant(entry) = found.entry(next) {
+                    entry.insert(Some((place, hop.clone())));
                     open.push_back(next);
                 }
             }
@@ -209,8 +202,10 @@ impl Values {
     pub(super) fn chains_into(&self, node: usize) -> Vec<Chain> {
         let mut chains = Vec::new();
         for tree in &self.trees {
-            let ends: BTreeSet<OperationId> =
-                tree.found.keys().filter(|(at, left, _)| at.node == node && *left).map(|(at, ..)| *at).collect();
+            let all =
+                (OperationId { node, at: 0 }, false, false)..(OperationId { node: node + 1, at: 0 }, false, false);
+            let left = tree.found.range(all).filter(|((_, left, _), _)| *left);
+            let ends: BTreeSet<OperationId> = left.map(|((at, ..), _)| *at).collect();
             let best = |end| [false, true].into_iter().find_map(|guarded| tree.chain((end, true, guarded)));
             chains.extend(ends.into_iter().filter_map(best));
         }
@@ -219,49 +214,41 @@ impl Values {
 
     /// For each operation that reads something, the best chain to an operation (through `variable`, if one is named).
     pub(super) fn origins(&self, end: OperationId, variable: Option<&str>) -> Vec<Chain> {
-        let fits = |chain: &Chain| variable.is_none() || chain.variable() == variable;
-        let places = [(false, false), (true, false), (false, true), (true, true)];
-        let best = |tree: &Tree| {
-            let chains = places.iter().filter_map(|(left, guarded)| match variable {
-                None => tree.chain((end, *left, *guarded)),
-                Some(variable) => self.through(tree, end, *left, *guarded, variable),
-            });
-            chains.filter(fits).min_by_key(|chain| (chain.is_guarded(), chain.links.len()))
-        };
-        self.trees.iter().filter_map(best).collect()
+        self.trees.iter().filter_map(|tree| self.origin(tree, end, variable)).collect()
     }
 
-    /// The shortest chain of a tree whose last link is a variable. (The tree itself remembers one link into each place.)
-    fn through(&self, tree: &Tree, end: OperationId, left: bool, guarded: bool, variable: &str) -> Option<Chain> {
+    fn origin(&self, tree: &Tree, end: OperationId, variable: Option<&str>) -> Option<Chain> {
+        let Some(variable) = variable else { return tree.best(end) };
+        // The tree itself remembers only one step into each place.
         let carrier = Carrier::Variable(variable.to_string());
-        let leads = |place: &&Place| {
-            let (at, was_left, was_guarded) = **place;
-            was_guarded == guarded
-                && self
-                    .links
-                    .get(&at)
-                    .into_iter()
-                    .flatten()
-                    .any(|link| link.to == end && link.carrier == carrier && left == (was_left || !link.is_local))
-        };
-        let before = tree.found.keys().filter(leads).filter_map(|place| tree.chain(*place));
-        let mut chain = before.min_by_key(|chain| chain.links.len())?;
-        chain.links.push((carrier, end));
-        Some(chain)
+        let last = self.into.get(&end).into_iter().flatten().filter(|(_, hop)| hop.carrier == carrier);
+        let chains = last.filter_map(|(from, hop)| {
+            let mut chain = tree.best(*from)?;
+            chain.hops.push(hop.clone());
+            Some(chain)
+        });
+        chains.min_by_key(Chain::rank)
     }
 }
 
 impl Tree {
+    /// The best chain to an operation, whether or not it leaves the node.
+    fn best(&self, end: OperationId) -> Option<Chain> {
+        let places = [(false, false), (true, false), (false, true), (true, true)];
+        let chains = places.iter().filter_map(|(left, guarded)| self.chain((end, *left, *guarded)));
+        chains.min_by_key(Chain::rank)
+    }
+
     /// The chain to a place, if the value gets there.
     fn chain(&self, place: Place) -> Option<Chain> {
-        let mut links = Vec::new();
+        let mut hops = Vec::new();
         let mut at = place;
-        while let Some((before, carrier)) = self.found.get(&at)? {
-            links.push((carrier.clone(), at.0));
+        while let Some((before, hop)) = self.found.get(&at)? {
+            hops.push(hop.clone());
             at = *before;
         }
-        links.reverse();
-        Some(Chain { start: self.start, links })
+        hops.reverse();
+        Some(Chain { start: self.start, hops })
     }
 }
 

@@ -19,9 +19,9 @@ fn source(random: &mut Random, with_variables: bool) -> Source {
 }
 
 fn operation(random: &mut Random, with_variables: bool, host: bool) -> Operation {
-    let verb = if host { Verb::Assign } else { [Verb::Select, Verb::Update][random.below(2)] };
+    let verb = if host { Verb::Assign } else { [Verb::Select, Verb::Select, Verb::Update][random.below(3)] };
     let mut operation = Operation { certain: random.chance(3, 4), ..Operation::new(verb) };
-    operation.values = (0..random.below(3)).map(|_| source(random, with_variables)).collect();
+    operation.values = (0..1 + random.below(2)).map(|_| source(random, with_variables)).collect();
     if host {
         operation.values.retain(|source| matches!(source, Source::Variable(_)));
     }
@@ -42,7 +42,7 @@ fn procedure(random: &mut Random, with_variables: bool) -> Procedure {
             name: format!("T{at}"),
             is_transaction: !host,
             operations: (0..1 + random.below(2)).map(|_| operation(random, with_variables, host)).collect(),
-            successors: (0..count).filter(|_| random.chance(2, 5)).collect(),
+            successors: (0..count).filter(|_| random.chance(1, 2)).collect(),
             may_end: random.chance(1, 4),
             line: 0,
         });
@@ -180,7 +180,7 @@ fn reaching_accesses_are_those_that_walks_find() {
 #[test]
 fn chains_are_those_that_runs_find() {
     let mut count = 0;
-    for case in 0..600 {
+    for case in 0..1_200 {
         let procedure = procedure(&mut Random::new(8, &[2, case]), true);
         let values = Values::of(&procedure);
         let transactions = (0..procedure.nodes.len()).filter(|node| procedure.nodes[*node].is_transaction);
@@ -233,4 +233,39 @@ fn every_schedule_is_legal_and_its_paths_are_ways() {
         assert!(funnel.w4 <= funnel.w3 && funnel.w3 <= funnel.w2 && funnel.w2 <= funnel.all, "case {case} {funnel:?}");
     }
     assert!(count > 1_000, "{count}");
+}
+
+/// All ways from a node to an end, in a graph without circles.
+fn ways_to_the_end(procedure: &Procedure, from: usize) -> Vec<Vec<usize>> {
+    let node = &procedure.nodes[from];
+    let rest = node.successors.iter().flat_map(|next| ways_to_the_end(procedure, *next));
+    let ends = (node.may_end || node.successors.is_empty()).then(Vec::new);
+    rest.chain(ends).map(|rest| [&[from], rest.as_slice()].concat()).collect()
+}
+
+#[test]
+fn decisions_are_those_that_make_a_difference_to_ways() {
+    let mut count = 0;
+    for case in 0..600 {
+        let mut procedure = procedure(&mut Random::new(8, &[5, case]), false);
+        for (at, node) in procedure.nodes.iter_mut().enumerate() {
+            node.successors.retain(|next| *next > at);
+        }
+        let reached = ways::reached(&procedure);
+        for (node, found) in ways::decided_by(&procedure).into_iter().enumerate() {
+            let inevitable = |from: usize| ways_to_the_end(&procedure, from).iter().all(|way| way.contains(&node));
+            let decides = |branch: &usize| {
+                let next = &procedure.nodes[*branch];
+                let ends = next.may_end || next.successors.is_empty();
+                next.successors.iter().any(|next| inevitable(*next))
+                    && (ends || next.successors.iter().any(|next| !inevitable(*next)))
+            };
+            let found: Vec<usize> = found.into_iter().filter(|branch| reached[*branch]).collect();
+            let expect =
+                (0..procedure.nodes.len()).filter(|branch| reached[*branch]).filter(decides).collect::<Vec<_>>();
+            assert_eq!(found, expect, "case {case}, {node}\n{procedure}");
+            count += found.len();
+        }
+    }
+    assert!(count > 500, "{count}");
 }

@@ -15,7 +15,8 @@ fn in_a_loop_a_transaction_follows_itself() {
 #[test]
 fn a_definition_of_this_round_hides_the_one_of_the_round_before() {
     let text = "T1: use t.a key t.id -> x; def u.b <- x key u.id\nT1 -> T1 | end\nprogram other\nT9: def t.a";
-    assert_eq!(reasons(text), ["⟨T1_A, T9_B, T1_A⟩ R W R t.a P2", "⟨T1_A, T9_B, T1_A⟩ D W D t.a P2"]);
+    let expect = ["T1_B, T1_A⟩ W W W u.b P0", "T9_B, T1_A⟩ R W R t.a P2", "T9_B, T1_A⟩ D W D t.a P2"];
+    assert_eq!(reasons(text), expect.map(|it| format!("⟨T1_A, {it}")));
 }
 
 #[test]
@@ -67,6 +68,15 @@ T9: delete queue(id) key queue.id
 ";
     let found = labels(text);
     assert_eq!(found, ["⟨T1_A, T9_B, T2_A⟩", "⟨T1_A, T9_B, T3_A⟩", "⟨T2_A, T9_B, T3_A⟩"]);
+    let told = stories(text);
+    assert!(
+        told.contains(
+            "A: T1 reads queue.id into job\n  B: T9 deletes queue.id\n  A: T2 takes job\n  A: T3 uses payload"
+        )
+    );
+    assert!(
+        told.contains("A: T2 defines payload by what T1 read from queue.id\n  B: T9 deletes queue.id\n  A: T3 uses")
+    );
 }
 
 #[test]
@@ -101,9 +111,12 @@ fn a_decision_within_a_transaction_counts_too() {
     // Who has written what he decided upon has told everybody.
     let told = text.replace("; if n", "; if n; def stock.left <- stock.left key stock.id");
     check(&told, &[]);
-    check(&told.replace("; def stock.left <-", "; maybe def stock.left <-"), &["⟨T1_A, T9_B, T2_A⟩"]);
+    check(
+        &told.replace("; def stock.left <-", "; maybe def stock.left <-"),
+        &["⟨T1_A, T1_B, T2_A⟩", "⟨T1_A, T9_B, T2_A⟩"],
+    );
     let before = text.replace("T1: ", "T1: def stock.left <- stock.left key stock.id; ");
-    check(&before, &["⟨T1_A, T9_B, T2_A⟩"]);
+    check(&before, &["⟨T1_A, T1_B, T2_A⟩", "⟨T1_A, T9_B, T2_A⟩"]);
 }
 
 #[test]
@@ -126,6 +139,7 @@ T9: def t.a key t.id
     );
     let application = parse(text).unwrap();
     let schedules = schedules(&application);
+    assert!(stories(text).contains("A: T1 uses x, which T0 read from t.a\n"), "{}", stories(text));
     let reason = &schedules[2].reasons[0];
     assert_eq!((reason.approach.as_slice(), reason.path.as_slice()), (&[0, 1][..], &[1, 2][..]));
 }
