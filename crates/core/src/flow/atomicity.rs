@@ -1,8 +1,9 @@
 //! Commit points at which a procedure must not be lost (§5).
 //!
-//! A transaction is all or nothing; a procedure of two transactions is not. If the process dies behind the commit of the
-//! first, what it wrote stays, and what the second would have written never comes: the money has left one account and
-//! reaches no other. No schedule shows this, since nobody else is involved; so these points are found by themselves.
+//! A transaction is all or nothing; a procedure of two transactions is not. If the process dies behind the commit
+//! of the first, what it wrote stays, and what the second would have written never comes: the money has left one
+//! account and reaches no other. No schedule shows this, since nobody else is involved; so these points are found
+//! by themselves.
 
 use std::collections::BTreeSet;
 

@@ -25,8 +25,8 @@ pub struct Explanation {
     pub first: Act,
     /// What B does in between.
     pub between: Act,
-    /// How a value gets from A's first transaction to its last, where it is not the same variable all the way: what carries it,
-    /// and the node where that ends.
+    /// How a value gets from A's first transaction to its last, where it is not the same variable all the way: what
+    /// carries it, and the node where that ends.
     pub carried: Vec<(Carrier, String)>,
     /// What A does last.
     pub last: Act,

@@ -7,9 +7,9 @@
 //! | W3 | Ti and Tk are from XactPair | 127 |
 //! | W4 | … and the pattern is one of Tables 4 and 5 | 11 |
 //!
-//! It does not say what Tj must do in W2 and W3. Were it free, both numbers would be multiples of 34, and neither is. So Tj
-//! must access the element, too, in whatever way, as §4.1 calls it *interesting*. What separates W2 from W3 is then the flow:
-//! W2 is counted as if every node could follow every other and nothing replaced anything.
+//! It does not say what Tj must do in W2 and W3. Were it free, both numbers would be multiples of 34, and neither
+//! is. So Tj must access the element, too, in whatever way, as §4.1 calls it *interesting*. What separates W2 from
+//! W3 is then the flow: W2 is counted as if every node could follow every other and nothing replaced anything.
 
 use std::collections::BTreeSet;
 

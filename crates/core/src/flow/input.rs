@@ -1,15 +1,15 @@
 //! What the analysis is given: procedures as graphs of transactions, each with what it reads, writes, uses and defines.
 //!
-//! Nothing here knows SQL. A front-end says of each statement which elements it reads and writes, and the rules by which
-//! it does so are these:
+//! Nothing here knows SQL. A front-end says of each statement which elements it reads and writes, and the rules by
+//! which it does so are these:
 //!
 //! * A statement reads the columns whose values it takes and those that its condition mentions. If it finds its rows by
 //!   anything but the full primary key, it also reads the *existence* of rows, [`Element::Rows`].
 //! * INSERT and DELETE write the existence of rows and every column of the table.
-//! * A query that fills several variables is several operations, one for each, so that a variable comes only from what it is
-//!   computed from. If one of the variables is used by the query, too, its operation comes last.
-//! * A transaction is what ends at one commit point. An operation is [`certain`](Operation::certain) if every way to that
-//!   commit passes it.
+//! * A query that fills several variables is several operations, one for each, so that a variable comes only from
+//!   what it is computed from. If one of the variables is used by the query, too, its operation comes last.
+//! * A transaction is what ends at one commit point. An operation is [`certain`](Operation::certain) if every way
+//!   to that commit passes it.
 
 use std::fmt;
 

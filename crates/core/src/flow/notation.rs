@@ -24,9 +24,9 @@
 //! source    = table "." column | table ".*" | variable
 //! ```
 //!
-//! Names are lower-cased, but for those of nodes. A node with nothing but `set` and `if` is host code, every other one a
-//! transaction. `maybe` marks what does not always happen. A program begins at its first node; without any line of arrows,
-//! its nodes follow one another. `end` is where it ends.
+//! Names are lower-cased, but for those of nodes. A node with nothing but `set` and `if` is host code, every other
+//! one a transaction. `maybe` marks what does not always happen. A program begins at its first node; without any
+//! line of arrows, its nodes follow one another. `end` is where it ends.
 
 mod lex;
 mod print;

@@ -1,12 +1,13 @@
 //! The access patterns that may go wrong: Tables 4 and 5, as data.
 //!
-//! A pattern is what A does first, what B does in between and what A does last. In Table 4 all three access one element of
-//! the database; in Table 5, A defines or uses a host variable, and B accesses the element that its value was read from.
-//! Of the sixteen combinations only those below are conflicts.
+//! A pattern is what A does first, what B does in between and what A does last. In Table 4 all three access one
+//! element of the database; in Table 5, A defines or uses a host variable, and B accesses the element that its
+//! value was read from. Of the sixteen combinations only those below are conflicts.
 //!
-//! `printed` is what the paper says. [`Pattern::phenomenon`] is narrower and names one: Table 5 lists all four phenomena
-//! for most of its patterns, which tells nobody anything. In Table 4 as we have it, P3 stands below `R W W`; by its
-//! definition (a set of rows is read *again*) it belongs to `R W R` as well, so a set of rows makes P3 of both.
+//! `printed` is what the paper says. [`Pattern::phenomenon`] is narrower and names one: Table 5 lists all four
+//! phenomena for most of its patterns, which tells nobody anything. In Table 4 as we have it, P3 stands below `R W
+//! W`; by its definition (a set of rows is read *again*) it belongs to `R W R` as well, so a set of rows makes P3
+//! of both.
 
 use std::fmt;
 
@@ -79,7 +80,8 @@ pub const TABLE_4: &[Pattern] = &[
     Pattern { first: Write, between: Read, last: Write, printed: &[DirtyRead] },
 ];
 
-/// The conflicts of Table 5: a host variable, and the element that it was defined from. No pattern where B reads is one.
+/// The conflicts of Table 5: a host variable, and the element that it was defined from. No pattern where B reads is
+/// one.
 pub const TABLE_5: &[Pattern] = &[
     Pattern { first: Use, between: Write, last: Use, printed: ANY },
     Pattern { first: Use, between: Write, last: Define, printed: ANY },
@@ -94,8 +96,8 @@ impl Pattern {
         table.iter().find(|it| (it.first, it.between, it.last) == (first, between, last))
     }
 
-    /// The one phenomenon that fits best. `changes_rows`: B adds or removes rows. `acts`: A's last transaction writes to
-    /// the database.
+    /// The one phenomenon that fits best. `changes_rows`: B adds or removes rows. `acts`: A's last transaction
+    /// writes to the database.
     pub fn phenomenon(&self, changes_rows: bool, acts: bool) -> Phenomenon {
         let reread = if changes_rows { Phantom } else { NonRepeatableRead };
         match (self.first, self.between, self.last) {

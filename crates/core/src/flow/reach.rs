@@ -1,11 +1,11 @@
 //! Reaching accesses: which accesses of a transaction are still the last word when a later one begins (§4.2).
 //!
-//! A fact is the tuple ⟨T, op, element or variable⟩. A write replaces what was known of an element, a definition what was
-//! known of a variable; reads and uses replace nothing. What reaches a transaction and is accessed by it, too, is a
-//! [`Pair`]: the paper's *XactPair*.
+//! A fact is the tuple ⟨T, op, element or variable⟩. A write replaces what was known of an element, a definition
+//! what was known of a variable; reads and uses replace nothing. What reaches a transaction and is accessed by it,
+//! too, is a [`Pair`]: the paper's *XactPair*.
 //!
-//! Two details are finer than the paper's. Within a transaction, order counts for host variables: a use behind a definition
-//! is no use of an older value. And what is done only perhaps replaces nothing.
+//! Two details are finer than the paper's. Within a transaction, order counts for host variables: a use behind a
+//! definition is no use of an older value. And what is done only perhaps replaces nothing.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Interesting and legal schedules: ⟨Ti_A, Tj_B, Tk_A⟩ (§4.2, Figure 5).
 //!
 //! First, all [`Candidate`]s: two transactions on one way of a procedure that access the same element, or that are
-//! connected by host variables to an element that the first one read. Then every transaction of any procedure is tried in
-//! between, and the patterns of Tables 4 and 5 decide.
+//! connected by host variables to an element that the first one read. Then every transaction of any procedure is
+//! tried in between, and the patterns of Tables 4 and 5 decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +51,8 @@ pub enum Link {
     Variable {
         /// The variable in Tk; `None` if Tk only depends on a decision.
         name: Option<String>,
-        /// How its value got from the database to where the reason needs it: to Tk; or, if Tk defines the variable anew, to
-        /// Ti.
+        /// How its value got from the database to where the reason needs it: to Tk; or, if Tk defines the variable
+        /// anew, to Ti.
         chain: Chain,
     },
 }
@@ -180,8 +180,8 @@ fn approach(procedure: &Procedure, to: usize) -> Vec<usize> {
 /// Whether a decision was made known to everybody: the transaction that read the element to decide upon wrote it
 /// afterwards. Whoever comes later builds upon that, and takes nothing from the decision.
 ///
-/// The paper knows no decisions; without this rule, a transfer that debits one account and then, in another transaction,
-/// credits the other would depend on the balance that it itself has changed.
+/// The paper knows no decisions; without this rule, a transfer that debits one account and then, in another
+/// transaction, credits the other would depend on the balance that it itself has changed.
 fn is_settled(procedure: &Procedure, chain: &Chain, element: &Element) -> bool {
     let behind = &procedure.nodes[chain.start.node].operations[chain.start.at + 1..];
     chain.is_guarded() && behind.iter().any(|operation| operation.certain && operation.writes.contains(element))

@@ -197,8 +197,9 @@ impl Values {
         Tree { start, found }
     }
 
-    /// The chains that leave the node that read a value and end in `node`: of each reading operation the best to each
-    /// operation of the node. A chain of values is better than one through a decision, a short one better than a long one.
+    /// The chains that leave the node that read a value and end in `node`: of each reading operation the best to
+    /// each operation of the node. A chain of values is better than one through a decision, a short one better than
+    /// a long one.
     pub(super) fn chains_into(&self, node: usize) -> Vec<Chain> {
         let mut chains = Vec::new();
         for tree in &self.trees {

@@ -65,8 +65,8 @@ fn retrace(before: &[Option<usize>], from: usize, last: usize, to: usize) -> Vec
     way
 }
 
-/// For each node, the nodes whose choice of a successor decides whether it runs (control dependence: Ferrante, Ottenstein
-/// and Warren, TOPLAS 1987).
+/// For each node, the nodes whose choice of a successor decides whether it runs (control dependence: Ferrante,
+/// Ottenstein and Warren, TOPLAS 1987).
 ///
 /// A node depends on a branch if one way out of the branch leads to it inevitably and another one can avoid it. A place
 /// from which the end cannot be reached can avoid everything: rather too many dependences than too few.

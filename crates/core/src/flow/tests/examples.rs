@@ -123,9 +123,11 @@ fn example_1_with_a_relative_update_still_checks_too_early() {
 #[test]
 fn the_numbers_of_the_funnel() {
     let funnel = |text| Funnel::of(&parse(text).unwrap());
-    // W2 of Example 1: T1 and T2, in any order and each with itself, and both in between: 2 · 2 · 2. W3 has only T1 before T2.
+    // W2 of Example 1: T1 and T2, in any order and each with itself, and both in between: 2 · 2 · 2. W3 has only T1
+    // before T2.
     assert_eq!(funnel(BOOKING), Funnel { queries: 2, all: 8, w2: 8, w3: 2, w4: 1 });
-    // Example 2, without flow: around T3 and T5, by order_line, every pair of T3 and T4 (whose ol_total comes from there) and
-    // T5 with itself, 5 · 2; around T4, by customer, T4 with itself. With flow: T3 before T4, around T3 and T5.
+    // Example 2, without flow: around T3 and T5, by order_line, every pair of T3 and T4 (whose ol_total comes from
+    // there) and T5 with itself, 5 · 2; around T4, by customer, T4 with itself. With flow: T3 before T4, around T3
+    // and T5.
     assert_eq!(funnel(WAREHOUSE), Funnel { queries: 3, all: 27, w2: 11, w3: 2, w4: 1 });
 }

@@ -50,8 +50,8 @@ fn procedure(random: &mut Random, with_variables: bool) -> Procedure {
     Procedure { name: format!("p{}", random.below(1000)), nodes }
 }
 
-/// All walks from a node on which no node comes twice, but for the first, which may also be the last. If nothing replaces a
-/// fact on some way, then there is such a way.
+/// All walks from a node on which no node comes twice, but for the first, which may also be the last. If nothing
+/// replaces a fact on some way, then there is such a way.
 fn walks(procedure: &Procedure, from: usize) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let mut open = vec![vec![from]];

@@ -1,8 +1,9 @@
 //! Rows for tables, one after the other, each by a small search.
 //!
-//! A row is a list of *slots*: each foreign key is one (a row of the table that it refers to is taken, whole), and so is each
-//! column that belongs to none. Slots are filled in order, the best candidate first; a check or a key that is broken sends the
-//! search back. It gives up after [`STEPS_MAX`] steps and says which constraint stood in the way.
+//! A row is a list of *slots*: each foreign key is one (a row of the table that it refers to is taken, whole), and
+//! so is each column that belongs to none. Slots are filled in order, the best candidate first; a check or a key
+//! that is broken sends the search back. It gives up after [`STEPS_MAX`] steps and says which constraint stood in
+//! the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 

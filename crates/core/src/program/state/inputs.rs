@@ -1,8 +1,8 @@
 //! Inputs that make transactions meet.
 //!
-//! Two calls show nothing unless they touch the same rows. So one row of each table is chosen, the *focus*, such that rows of
-//! the focus refer to one another where foreign keys say so; and every parameter that is compared with a column gets the value that
-//! the focus has there. Two calls with the same focus meet.
+//! Two calls show nothing unless they touch the same rows. So one row of each table is chosen, the *focus*, such
+//! that rows of the focus refer to one another where foreign keys say so; and every parameter that is compared with
+//! a column gets the value that the focus has there. Two calls with the same focus meet.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,8 @@ pub fn inputs(state: &State, focus: &Focus, parameters: &[Parameter], seed: u64)
     const ORDINARY: usize = 10;
     let mut random = Random::new(seed, &[u64::MAX - 1]);
     let mut value = |parameter: &Parameter| {
-        // Every parameter takes its random number, whether it needs one or not: values do not depend on other parameters.
+        // Every parameter takes its random number, whether it needs one or not: values do not depend on other
+        // parameters.
         let at = random.below(ORDINARY);
         let chosen = parameter.chooses.as_ref().and_then(|(table, column)| focus.value(state, table, column));
         let ordinary = || nth(&parameter.kind, at).or_else(|| nth(&parameter.kind, 0)).unwrap_or(Value::Null);

@@ -1,9 +1,10 @@
 //! States and inputs: rows that keep all constraints, and arguments that make calls meet on them.
 //!
-//! An application can only be run on data, and which data there is decides what can be found: a booking of the last seat needs
-//! a flight with one seat left. The tester knows such values, and puts them into *data groups*, each of values that the
-//! application treats alike (AGENDA's State Generator; Chays et al., "A Framework for Testing Database Applications", ISSTA
-//! 2000; after the category-partition method). What nobody gave values for is filled by type.
+//! An application can only be run on data, and which data there is decides what can be found: a booking of the last
+//! seat needs a flight with one seat left. The tester knows such values, and puts them into *data groups*, each of
+//! values that the application treats alike (AGENDA's State Generator; Chays et al., "A Framework for Testing
+//! Database Applications", ISSTA 2000; after the category-partition method). What nobody gave values for is filled
+//! by type.
 //!
 //! # Sample values
 //!
@@ -21,14 +22,15 @@
 //! open = { null = true, percent = 5 }           # NULL, where the column allows it
 //! ```
 //!
-//! Columns of a foreign key take no values: theirs are those that they refer to. Bytes are hexadecimal digits in quotes. All
-//! problems of a file are told at once ([`read()`]).
+//! Columns of a foreign key take no values: theirs are those that they refer to. Bytes are hexadecimal digits in
+//! quotes. All problems of a file are told at once ([`read()`]).
 //!
 //! # The heuristics
 //!
-//! As long as rows are left, every group appears; then every value that is listed and both ends of every range; after that,
-//! groups are chosen by their percentages. Without a file the groups are `usual` (ten values, few enough to meet), `edges`
-//! (what the column's checks just allow, or 0) and `null`. Columns that are a key on their own count up.
+//! As long as rows are left, every group appears; then every value that is listed and both ends of every range;
+//! after that, groups are chosen by their percentages. Without a file the groups are `usual` (ten values, few
+//! enough to meet), `edges` (what the column's checks just allow, or 0) and `null`. Columns that are a key on their
+//! own count up.
 //!
 //! ```text
 //!   schema ─→ order ─→ for each table, for each row:  foreign keys → columns → check, key? ─→ next row
@@ -42,8 +44,9 @@
 //!
 //! # Limits
 //!
-//! A check compares a column with a constant or another column. The search is local to a row: a table whose first rows leave no
-//! room for later ones gets fewer rows, which is said ([`Shortfall`]). In a circle of tables, one foreign key stays NULL.
+//! A check compares a column with a constant or another column. The search is local to a row: a table whose first
+//! rows leave no room for later ones gets fewer rows, which is said ([`Shortfall`]). In a circle of tables, one
+//! foreign key stays NULL.
 
 pub mod schema;
 pub mod samples;

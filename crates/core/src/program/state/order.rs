@@ -11,8 +11,8 @@ pub(super) struct Plan<'s> {
     pub(super) without: Vec<usize>,
 }
 
-/// All tables in an order in which they can be filled. Tables that refer to one another in a circle are begun where a foreign
-/// key may be NULL.
+/// All tables in an order in which they can be filled. Tables that refer to one another in a circle are begun where
+/// a foreign key may be NULL.
 pub(super) fn plan(schema: &Schema) -> Result<Vec<Plan<'_>>, StateError> {
     validate(schema)?;
     let mut plan: Vec<Plan<'_>> = Vec::new();
