@@ -59,6 +59,7 @@ pub mod code;
 pub mod evaluate;
 mod decimal;
 pub mod interpret;
+pub mod state;
 #[cfg(test)]
 mod tests;
 
