@@ -53,17 +53,26 @@
 pub mod ir;
 pub mod parse;
 mod expression;
+mod loops;
 mod cursor;
 pub mod print;
 pub mod code;
 pub mod evaluate;
 mod decimal;
 pub mod interpret;
+pub mod diagnostic;
+mod located;
+pub mod predicate;
+pub mod schema;
+pub mod access;
+pub mod front;
 #[cfg(test)]
 mod tests;
 
+pub use diagnostic::{Diagnostic, Severity};
 pub use ir::{
-    BinaryOp, Branch, Expr, ExprKind, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, Statement,
-    StatementKind, Variable,
+    BinaryOp, Branch, Expr, ExprKind, IntoClause, IntoRule, Mode, Parameter, Procedure, Program, Span, SqlPart,
+    SqlStatement, SqlText, Statement, StatementKind, Variable,
 };
+pub use located::Language;
 pub use parse::ProgramSyntaxError;

@@ -140,7 +140,11 @@ fn transactions_open_when_needed() {
     check(&mut stubborn, &[ok(Idle), ok(Idle)], &["BEGIN", "UPDATE a"]);
 
     let mut own = instance("START TRANSACTION; UPDATE a;", Value::Null, &Postgres);
-    check(&mut own, &[ok(Open), ok(Open), ok(Idle)], &["START TRANSACTION", "UPDATE a", "COMMIT"]);
+    check(&mut own, &[ok(Open), ok(Open), ok(Idle)], &["BEGIN", "UPDATE a", "COMMIT"]);
+
+    let mut snapshot = instance("START TRANSACTION READ ONLY; SELECT 1;", Value::Null, &Postgres);
+    let sent = ["START TRANSACTION READ ONLY", "SELECT 1", "COMMIT"];
+    check(&mut snapshot, &[ok(Open), ok(Open), ok(Idle)], &sent);
 
     let mut nothing = instance("IF n THEN UPDATE a; END IF;", Value::Null, &Postgres);
     check(&mut nothing, &[], &[]);

@@ -1,0 +1,4 @@
+//! Front-ends.
+mod units;
+
+pub(crate) use units::{Source, Unit};
