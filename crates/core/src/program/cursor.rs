@@ -10,6 +10,7 @@ use crate::sql::{self, Token, TokenKind};
 pub(in crate::program) type Parsed<T> = Result<T, ProgramSyntaxError>;
 
 /// A source text as tokens, read from left to right.
+#[derive(Clone)]
 pub(in crate::program) struct Cursor<'a> {
     source: &'a str,
     tokens: Vec<Token<'a>>,
@@ -27,6 +28,11 @@ impl<'a> Cursor<'a> {
     /// Tokens of a source whose lines are known.
     pub(in crate::program) fn within(source: &'a str, tokens: Vec<Token<'a>>, lines: Rc<[usize]>) -> Cursor<'a> {
         Cursor { source, tokens, at: 0, lines }
+    }
+
+    /// The tokens that come next, all of them.
+    pub(in crate::program) fn rest(&self) -> &[Token<'a>] {
+        &self.tokens[self.at..]
     }
 
     /// Some of the tokens that come next, as a cursor of their own; this one goes on behind them.

@@ -23,9 +23,10 @@
 use crate::case::Call;
 use crate::dialect::{Dialect, LevelPlace};
 use crate::level::LevelName;
-use crate::outcome::{DbError, Outcome, TxStatus};
+use crate::outcome::{Outcome, TxStatus};
 use crate::program::code::{self, Operation, OperationKind};
-use crate::program::evaluate::{self, EvaluationError, Variables};
+use crate::program::evaluate::{self, Variables};
+pub use crate::program::failure::{CallEnd, CallFailure, ProgramError};
 use crate::program::{IntoRule, Mode, Procedure, Program, SqlPart, SqlStatement, Variable};
 use crate::sql;
 use crate::suggest;
@@ -35,116 +36,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// How often the loops of one call may go round, all together: an endless loop must end.
 pub const ITERATIONS_MAX: usize = 10_000;
-
-/// Why a call does not fit the program.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramError {
-    /// A call in a case without a program.
-    #[error("the case calls {0}, but names no program; add a line `-- @program FILE`")]
-    NoProgram(String),
-    /// A call of a procedure that the program lacks.
-    #[error("the program has no procedure {name}{hint}")]
-    UnknownProcedure {
-        /// The name in the call.
-        name: String,
-        /// The nearest name that there is, as the end of the sentence.
-        hint: String,
-    },
-    /// A parameter without an argument.
-    #[error("the call {call} gives no value for {parameter}; write {parameter}=VALUE")]
-    MissingArgument {
-        /// The call.
-        call: String,
-        /// The parameter.
-        parameter: String,
-    },
-    /// An argument without a parameter.
-    #[error("the call {call} names {argument}, but the procedure has no such parameter{hint}")]
-    UnknownArgument {
-        /// The call.
-        call: String,
-        /// The argument's name.
-        argument: String,
-        /// The nearest name that there is, as the end of the sentence.
-        hint: String,
-    },
-    /// Two arguments for one parameter.
-    #[error("the call {call} gives two values for {argument}; leave one out")]
-    DuplicateArgument {
-        /// The call.
-        call: String,
-        /// The argument's name.
-        argument: String,
-    },
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallEnd {
-    /// It came to its end, or to a RETURN; what it had open has been committed.
-    Returned,
-    /// It gave up; what it had open has been rolled back.
-    Failed(CallFailure),
-}
-
-/// Why a call gave up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CallFailure {
-    /// The database reported an error.
-    #[error("{0}")]
-    Database(DbError),
-    /// The server answered COMMIT by rolling back.
-    #[error("the server answered COMMIT with ROLLBACK")]
-    CommitRefused,
-    /// An expression has no value.
-    #[error("line {line}: {error}")]
-    Evaluation {
-        /// The line of the program.
-        line: usize,
-        /// What is wrong.
-        error: EvaluationError,
-    },
-    /// INTO names more or fewer variables than the answer has columns.
-    #[error("line {line}: INTO names {variables} variables, but the answer has {columns} columns")]
-    IntoColumns {
-        /// The line of the program.
-        line: usize,
-        /// How many variables INTO names.
-        variables: usize,
-        /// How many columns came.
-        columns: usize,
-    },
-    /// INTO was answered with more than one row, or with none where one is needed.
-    #[error("line {line}: INTO takes one row, but {rows} came")]
-    IntoRows {
-        /// The line of the program.
-        line: usize,
-        /// How many rows came.
-        rows: usize,
-    },
-    /// FETCH from a cursor that is not open.
-    #[error("line {line}: the cursor {cursor} is not open")]
-    NotOpen {
-        /// The line of the program.
-        line: usize,
-        /// The cursor.
-        cursor: String,
-    },
-    /// The program said so.
-    #[error("line {line}: {message}")]
-    Raised {
-        /// The line of the program.
-        line: usize,
-        /// What it said.
-        message: String,
-    },
-    /// Loops went round too often.
-    #[error("line {line}: the loops of the call went round more than {ITERATIONS_MAX} times")]
-    EndlessLoop {
-        /// The line of the program.
-        line: usize,
-    },
-}
 
 /// What was sent last, and so what the next outcome is an answer to.
 #[derive(Debug, Clone, PartialEq)]
@@ -322,7 +213,7 @@ impl Instance {
     /// A statement, or the BEGIN that it needs first.
     fn send(&mut self, statement: &SqlStatement, line: usize) -> String {
         let into = statement
-            .into()
+            .into_clause()
             .map(|into| Answer::Into(into.variables.iter().map(|variable| variable.name.clone()).collect(), into.rule));
         self.submit(self.render(statement), into.unwrap_or(Answer::Ignored), line)
     }

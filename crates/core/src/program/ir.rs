@@ -295,7 +295,7 @@ impl SqlStatement {
     }
 
     /// Where the statement's answer goes, if it has an INTO.
-    pub fn into(&self) -> Option<&IntoClause> {
+    pub fn into_clause(&self) -> Option<&IntoClause> {
         self.parts.iter().find_map(|part| match part {
             SqlPart::Into(into) => Some(into),
             _ => None,
@@ -304,7 +304,7 @@ impl SqlStatement {
 
     /// The variables that the statement's answer is assigned to, one per column; empty if there is no INTO.
     pub fn defines(&self) -> &[Variable] {
-        self.into().map_or(&[], |into| into.variables.as_slice())
+        self.into_clause().map_or(&[], |into| into.variables.as_slice())
     }
 }
 

@@ -100,11 +100,6 @@ impl Located {
         Located { text, pieces, lines, whole }
     }
 
-    /// The text, put together.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// The whole statement.
     pub(crate) fn whole(&self) -> Span {
         self.whole

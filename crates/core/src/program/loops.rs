@@ -3,7 +3,8 @@
 use crate::level::LevelName;
 use crate::program::cursor::Parsed;
 use crate::program::ir::{Mode, StatementKind, Variable};
-use crate::program::parse::{Parser, SqlEnd};
+use crate::program::parse::Parser;
+use crate::program::pieces::SqlEnd;
 use crate::sql::{Token, TokenKind};
 
 impl Parser<'_> {

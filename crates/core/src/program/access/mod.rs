@@ -57,6 +57,9 @@ use crate::program::predicate::{Element, Predicate, Term};
 use crate::program::schema::{Schema, Table};
 use scope::{Output, Scope};
 
+/// The name that stands for every column of a table whose columns are not known.
+pub const EVERY: &str = "*";
+
 /// What a statement reads and writes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Access {

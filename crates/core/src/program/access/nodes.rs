@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Access, OutputColumn, Place, Use, of_statement};
+use super::{Access, EVERY, OutputColumn, Place, Use, of_statement};
 use crate::program::code::{Operation, OperationKind, operations};
 use crate::program::diagnostic::Diagnostic;
 use crate::program::ir::{Procedure, Variable};
@@ -73,7 +73,7 @@ pub fn of_procedure(procedure: &Procedure, schema: &Schema, language: Language) 
                 (Vec::new(), None)
             }
             OperationKind::Fetch(cursor, variables) => (cursors.outputs(cursor), Some(variables)),
-            OperationKind::Send(sql) => (access.outputs.clone(), sql.into().map(|into| &into.variables)),
+            OperationKind::Send(sql) => (access.outputs.clone(), sql.into_clause().map(|into| &into.variables)),
             _ => (Vec::new(), None),
         };
         if let Some(variables) = rows.filter(|variables| is_read && variables.len() != sources.len()) {
@@ -109,8 +109,7 @@ impl Cursors {
 
 /// A `*` of an unknown table may be any number of columns.
 fn wrong_count(variables: &[Variable], sources: &[OutputColumn], operation: &Operation) -> Option<Diagnostic> {
-    let is_open =
-        sources.is_empty() || sources.iter().any(|source| source.name.as_deref().is_none_or(|name| name == "*"));
+    let is_open = sources.is_empty() || sources.iter().any(|source| source.name.as_deref() == Some(EVERY));
     let (columns, count) = (sources.len(), variables.len());
     let span = variables.first().map_or(operation.span, |first| first.span);
     let message = format!("{count} variables are to take {columns} columns");
@@ -120,7 +119,7 @@ fn wrong_count(variables: &[Variable], sources: &[OutputColumn], operation: &Ope
 fn definitions(operation: &Operation, sources: &[OutputColumn]) -> Vec<Definition> {
     let everything = || sources.iter().flat_map(|source| source.origins.iter().cloned()).collect();
     let definition = |(at, variable): (usize, &Variable)| match sources.get(at) {
-        Some(source) if source.name.as_deref() != Some("*") => {
+        Some(source) if source.name.as_deref() != Some(EVERY) => {
             Definition { variable: variable.clone(), origins: source.origins.clone(), is_copy: source.is_copy }
         }
         _ => Definition { variable: variable.clone(), origins: everything(), is_copy: false },

@@ -9,12 +9,9 @@ use sqlparser::ast::{
 };
 
 use super::scope::{Kind, Output, Relation, Scope};
-use super::{Analyzer, Effect, Lock, Place};
+use super::{Analyzer, EVERY, Effect, Lock, Place};
 use crate::program::located::{last_plain, plain};
 use crate::program::predicate::{ColumnRef, Element, Predicate, Term, Unknown};
-
-/// Every column of a table whose columns are not known.
-pub(super) const EVERY: &str = "*";
 
 /// A condition of a query, and the accesses that it restricts; `None` for all. (The condition of an outer join lets the
 /// rows of the outer side through, whatever it says of them.)
@@ -68,10 +65,13 @@ impl Analyzer<'_> {
 
     /// The columns of a recursive query, by name only.
     fn recursive_outputs(&self, cte: &Cte) -> Vec<Output> {
-        let unknown = |name: Option<String>| Output { name, term: Term::Any(Unknown::default()) };
-        let named = cte.alias.columns.iter().map(|column| unknown(Some(plain(&column.name))));
+        let named = cte
+            .alias
+            .columns
+            .iter()
+            .map(|column| Output { name: Some(plain(&column.name)), term: Term::Any(Unknown::default()) });
         // Without names of its own, any name may be one of its columns.
-        named.chain([unknown(None)]).collect()
+        named.chain([Output::every()]).collect()
     }
 
     fn set_expression(&mut self, body: &SetExpr) -> Vec<Output> {
@@ -323,7 +323,7 @@ impl Analyzer<'_> {
                     columns.iter().map(|column| Output { name: column.name.clone(), term: column.from_outside() }),
                 ),
                 Kind::Excluded(_) => {}
-                Kind::Unknown => outputs.push(Output { name: None, term: Term::Any(Unknown::default()) }),
+                Kind::Unknown => outputs.push(Output::every()),
             }
         }
         outputs

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{Ident, ObjectName};
 
-use super::{Analyzer, OutputColumn};
+use super::{Analyzer, EVERY, OutputColumn};
 use crate::program::diagnostic::Diagnostic;
 use crate::program::ir::Span;
 use crate::program::located::{last_plain, plain};
@@ -54,6 +54,11 @@ pub(super) struct Output {
 }
 
 impl Output {
+    /// Any number of columns, of any name.
+    pub(super) fn every() -> Output {
+        Output { name: Some(EVERY.to_string()), term: Term::Any(Unknown::default()) }
+    }
+
     pub(super) fn finish(self) -> OutputColumn {
         let is_copy = self.term.as_column().is_some();
         OutputColumn { name: self.name, origins: self.term.origins(), is_copy }
@@ -108,7 +113,7 @@ impl Analyzer<'_> {
             Kind::Table { access, name: table } if self.schema.table(table).is_none() => {
                 Some(column(*access, table, name, span))
             }
-            Kind::Derived(outputs) if outputs.iter().any(|output| output.name.is_none()) => {
+            Kind::Derived(outputs) if outputs.iter().any(|output| output.name.as_deref() == Some(EVERY)) => {
                 Some(Term::Any(Unknown::default()))
             }
             Kind::Unknown => Some(Term::Any(Unknown::default())),

@@ -5,9 +5,8 @@ use sqlparser::ast::{
     OnInsert, SelectItem, SetExpr, TableObject, Update, UpdateTableFromKind,
 };
 
-use super::query::EVERY;
 use super::scope::{Kind, Output, Relation, Scope};
-use super::{Analyzer, Assigned, Effect, Place, Reach};
+use super::{Analyzer, Assigned, EVERY, Effect, Place, Reach};
 use crate::program::BinaryOp;
 use crate::program::diagnostic::Diagnostic;
 use crate::program::located::{last_plain, plain};

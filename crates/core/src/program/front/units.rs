@@ -146,7 +146,8 @@ impl Depth {
             at.and_then(|at| tokens.get(at)).is_some_and(|token| words.iter().any(|word| token.is_word(word)))
         };
         let before = at.checked_sub(1);
-        if is(Some(at), &["BEGIN"]) || (is(Some(at), &["CASE"]) && !is(before, &["END"])) {
+        let begins = is(Some(at), &["BEGIN"]) && !is(Some(at + 1), &["WORK"]);
+        if begins || (is(Some(at), &["CASE"]) && !is(before, &["END"])) {
             self.open += 1;
         }
         if is(Some(at), &["END"]) && !is(Some(at + 1), &["IF", "WHILE", "LOOP", "REPEAT", "FOR"]) {
@@ -205,21 +206,24 @@ impl Cleaner<'_> {
         while self.at < self.text.len() {
             let rest = &self.text[self.at..];
             let at_line = self.at == 0 || self.text.as_bytes()[self.at - 1] == b'\n';
+            if let Some(length) = at_line.then(|| self.command(rest)).flatten().filter(|length| *length > 0) {
+                self.at += length;
+                continue;
+            }
             let length = match rest.as_bytes()[0] {
-                _ if at_line && self.command(rest) => line_length(rest),
                 _ if self.delimits(rest) => self.delimiter.as_ref().map_or(1, |(delimiter, _)| delimiter.len()),
                 b'\'' | b'"' | b'`' => self.quoted(rest),
                 b'$' => dollar_length(rest),
                 b'-' if rest.starts_with("--") => line_length(rest),
                 b'#' if self.language == Language::MySql => {
-                    self.blank(line_length(rest));
+                    self.blank(0..line_length(rest));
                     line_length(rest)
                 }
                 b'/' if rest.starts_with("/*!") => self.versioned(rest),
                 b'/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
                 b'*' if self.versioned && rest.starts_with("*/") => {
                     self.versioned = false;
-                    self.blank(2);
+                    self.blank(0..2);
                     2
                 }
                 _ => rest.chars().next().map_or(1, char::len_utf8),
@@ -228,36 +232,31 @@ impl Cleaner<'_> {
         }
     }
 
-    /// Replaces the next bytes by blanks; line breaks stay.
-    fn blank(&mut self, length: usize) {
-        for byte in &mut self.output[self.at..self.at + length] {
+    /// Replaces bytes, counted from here, by blanks; line breaks stay.
+    fn blank(&mut self, range: Range<usize>) {
+        for byte in &mut self.output[self.at + range.start..self.at + range.end] {
             *byte = if *byte == b'\n' { b'\n' } else { b' ' };
         }
     }
 
-    /// A line for the client: DELIMITER, and psql's commands; `COPY … FROM stdin` is followed by data.
-    fn command(&mut self, rest: &str) -> bool {
+    /// A line for the client: DELIMITER, and psql's commands; what follows `COPY … FROM stdin` is data. Gives how much
+    /// that is.
+    fn command(&mut self, rest: &str) -> Option<usize> {
         let line = &rest[..line_length(rest)];
         let word = line.split_whitespace().next().unwrap_or("");
         if word.eq_ignore_ascii_case("DELIMITER") {
             self.set_delimiter(line.trim()[word.len()..].trim());
-        } else if !line.starts_with('\\') {
-            if word.eq_ignore_ascii_case("COPY") && line.to_lowercase().contains("from stdin") {
-                self.data(rest, line.len());
-            }
-            return false;
+            self.blank(0..line.len());
+        } else if line.starts_with('\\') {
+            self.blank(0..line.len());
+        } else if word.eq_ignore_ascii_case("COPY") && line.to_lowercase().contains("from stdin") {
+            let end = rest[line.len()..].find("\n\\.").map_or(rest.len(), |end| line.len() + end + 3);
+            self.blank(line.len()..end);
+            return Some(end);
+        } else {
+            return None;
         }
-        self.blank(line.len());
-        true
-    }
-
-    /// Blanks the data below a COPY, up to its `\.`.
-    fn data(&mut self, rest: &str, from: usize) {
-        let end = rest[from..].find("\n\\.").map_or(rest.len(), |end| from + end + 3);
-        for byte in &mut self.output[self.at + from..self.at + end] {
-            *byte = if *byte == b'\n' { b'\n' } else { b' ' };
-        }
-        self.at += end;
+        Some(line.len())
     }
 
     fn set_delimiter(&mut self, delimiter: &str) {
@@ -280,7 +279,7 @@ impl Cleaner<'_> {
         if !rest.starts_with(delimiter.as_str()) {
             return false;
         }
-        self.blank(delimiter.len());
+        self.blank(0..delimiter.len());
         self.output[self.at] = b';';
         self.ends.push(self.at);
         true
@@ -312,7 +311,7 @@ impl Cleaner<'_> {
     fn versioned(&mut self, rest: &str) -> usize {
         let digits = rest[3..].bytes().take_while(u8::is_ascii_digit).count();
         self.versioned = true;
-        self.blank(3 + digits);
+        self.blank(0..3 + digits);
         3 + digits
     }
 }
