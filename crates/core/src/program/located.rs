@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn complaints_point_into_the_source() {
         check(
-            "SELECT a INTO :x FROM t\n  WHERE WHERE b = 1",
-            "4:`WHERE` the statement cannot be read: expected an expression, found WHERE",
+            "SELECT a INTO :x FROM t\n  WHERE b = = 1",
+            "4:`=` the statement cannot be read: expected an expression, found =",
         );
         check("UPDATE t SET a = :x, WHERE b", "3:`b` the statement cannot be read: expected =, found b");
     }

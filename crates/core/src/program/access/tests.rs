@@ -298,7 +298,10 @@ fn what_is_unknown_is_said_where_it_stands() {
         "INSERT INTO audit (when_, what) VALUES (1, 2)",
         &["`when_`: the table audit has no column when_"],
     );
-    check_diagnostic("SELECT z FROM accounts, audit", &["`z`: none of the tables accounts, audit has a column z"]);
+    check_diagnostic(
+        "SELECT zebra FROM accounts, audit",
+        &["`zebra`: none of the tables accounts, audit has a column zebra"],
+    );
     check_diagnostic("SELEC 1", &["`SELEC`: the statement cannot be read: expected an SQL statement, found SELEC"]);
     check_diagnostic("CALL other(:a)", &["`CALL other(:a)`: what CALL reads and writes is not analysed"]);
     check_diagnostic(
@@ -327,6 +330,44 @@ fn without_a_schema_names_are_taken_as_they_come() {
     assert_eq!(access.to_string(), "t: insert {*, k}");
     let (access, _) = analyze("SELECT * INTO :a FROM t", &Schema::default());
     assert_eq!(access.to_string(), "t: read {*} by scan");
+}
+
+/// The ticket booking of AGENDA's Example 1: its tables of reads, writes and parameters.
+#[test]
+fn the_graph_of_a_procedure_says_it_all() {
+    let text = "CREATE PROCEDURE choose_seat(flight INT)\nBEGIN\n  DECLARE avail INT;\n  SELECT avail INTO :avail FROM flights \
+                WHERE fltnum = :flight;\n  COMMIT;\n  IF avail > 0 THEN\n    UPDATE flights SET avail = :avail - 1 WHERE \
+                fltnum = :flight;\n    COMMIT;\n  END IF;\nEND;";
+    let (schema, _) = Schema::read("CREATE TABLE flights (fltnum INT, avail INT)", Language::Any);
+    let program = Program::parse(text).unwrap();
+    let (graph, diagnostics) = nodes::of_procedure(&program.procedures[0], &schema, Language::Any);
+    assert_eq!(diagnostics, []);
+    let show = |(at, node): (usize, &nodes::Node)| {
+        let defines = node.defines.iter().map(|one| {
+            let origins: Vec<String> = one.origins.iter().map(ToString::to_string).collect();
+            format!("defines {} from {{{}}}", one.variable.name, origins.join(", "))
+        });
+        let uses = node.uses.iter().map(|one| format!("uses {one}"));
+        let accesses = node.access.tables.iter().map(ToString::to_string);
+        let parts: Vec<String> = accesses.chain(defines).chain(uses).collect();
+        let next: Vec<String> = node.successors.iter().map(ToString::to_string).collect();
+        format!("{at} to {}: {}", next.join(" or "), parts.join("; "))
+    };
+    let found: Vec<String> = graph.nodes.iter().enumerate().map(show).collect();
+    assert_eq!(
+        found,
+        [
+            "0 to 1: defines avail from {}",
+            "1 to 2: flights: read {avail} test {fltnum} by scan; defines avail from {flights.avail}; \
+         uses :flight to choose by flights.fltnum",
+            "2 to 3: ",
+            "3 to 4 or 7: uses :avail",
+            "4 to 5: flights: test {fltnum} by scan; write {avail}; uses :flight to choose by flights.fltnum; \
+         uses :avail for flights.avail",
+            "5 to 6: ",
+            "6 to 7: ",
+        ]
+    );
 }
 
 #[test]

@@ -292,8 +292,9 @@ fn what_is_not_followed_is_said() {
     );
 }
 
-fn answer(columns: usize, rows: &[&[&str]]) -> Outcome {
-    let column = |at: usize| Column { name: format!("c{at}"), type_name: "int4".to_string() };
+/// Rows of whole numbers, as the dialect calls them.
+fn answer(type_name: &str, columns: usize, rows: &[&[&str]]) -> Outcome {
+    let column = |at: usize| Column { name: format!("c{at}"), type_name: type_name.to_string() };
     let cells = |row: &&[&str]| row.iter().map(|cell| Some(cell.as_bytes().to_vec())).collect();
     let result = StatementResult {
         columns: (0..columns).map(column).collect(),
@@ -341,7 +342,7 @@ fn mysql_procedures_run() {
         &[
             ("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", idle()),
             ("BEGIN", open()),
-            ("SELECT balance FROM accounts WHERE owner = 1", answer(1, &[&["3"], &["4"]])),
+            ("SELECT balance FROM accounts WHERE owner = 1", answer("int", 1, &[&["3"], &["4"]])),
             ("COMMIT", idle()),
             ("DELETE FROM log", idle()),
         ],
@@ -361,9 +362,9 @@ fn plpgsql_procedures_run() {
         &[
             ("BEGIN", open()),
             ("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", open()),
-            ("SELECT id, balance FROM accounts", answer(2, &[&["1", "0"], &["5", "9"]])),
+            ("SELECT id, balance FROM accounts", answer("int4", 2, &[&["1", "0"], &["5", "9"]])),
             ("UPDATE accounts SET balance = 9 - 2 WHERE id = 5", open()),
-            ("SELECT 1 / 2", answer(1, &[&["0"]])),
+            ("SELECT 1 / 2", answer("int4", 1, &[&["0"]])),
             ("COMMIT", idle()),
         ],
     );

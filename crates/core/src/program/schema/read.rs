@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef, ColumnOption, CreateIndex,
-    CreateTable, CreateView, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction, Statement,
+    CreateTable, CreateView, DataType, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction, Statement,
     TableConstraint,
 };
 
@@ -30,6 +30,7 @@ impl Reader {
     /// The schema, and what could not be read.
     pub(crate) fn finish(mut self) -> (Schema, Vec<Diagnostic>) {
         self.resolve_foreign_keys();
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
         (self.schema, self.diagnostics)
     }
 
@@ -38,7 +39,11 @@ impl Reader {
         let word = |at: usize| unit.tokens.get(at).map(|token| token.text.to_lowercase()).unwrap_or_default();
         let is_definition = match word(0).as_str() {
             "create" => (1..6).map(word).any(|word| ["table", "index", "view"].contains(&word.as_str())),
-            "alter" => word(1) == "table",
+            // What else ALTER TABLE can do (OWNER, DISABLE KEYS, …) says nothing about rows.
+            "alter" => {
+                let changes = ["add", "alter", "modify", "change", "drop"];
+                word(1) == "table" && (2..9).map(word).any(|word| changes.contains(&word.as_str()))
+            }
             _ => false,
         };
         if !is_definition || unit.is_routine() {
@@ -163,8 +168,9 @@ impl Reader {
 
     fn alter_table(&mut self, alter: &AlterTable, located: &Located) {
         let is_relevant = |operation: &AlterTableOperation| {
-            use AlterTableOperation::{AddColumn, AddConstraint, AlterColumn, DropColumn};
-            matches!(operation, AddColumn { .. } | AddConstraint { .. } | AlterColumn { .. } | DropColumn { .. })
+            use AlterTableOperation as Op;
+            let adds = matches!(operation, Op::AddColumn { .. } | Op::AddConstraint { .. } | Op::DropColumn { .. });
+            adds || matches!(operation, Op::AlterColumn { .. } | Op::ModifyColumn { .. } | Op::ChangeColumn { .. })
         };
         if !alter.operations.iter().any(is_relevant) {
             return;
@@ -176,6 +182,12 @@ impl Reader {
                     self.constraint(&mut table, constraint, located);
                 }
                 AlterTableOperation::AddColumn { column_def, .. } => self.column(&mut table, column_def, located),
+                AlterTableOperation::ModifyColumn { col_name, data_type, options, .. } => {
+                    change_column(&mut table, col_name, col_name, data_type, options);
+                }
+                AlterTableOperation::ChangeColumn { old_name, new_name, data_type, options, .. } => {
+                    change_column(&mut table, old_name, new_name, data_type, options);
+                }
                 AlterTableOperation::AlterColumn { column_name, op } => alter_column(&mut table, column_name, op),
                 AlterTableOperation::DropColumn { column_names, .. } => {
                     let dropped: Vec<String> = column_names.iter().map(plain).collect();
@@ -280,6 +292,16 @@ fn alter_column(table: &mut Table, name: &Ident, operation: &AlterColumnOperatio
         }
         AlterColumnOperation::AddGenerated { .. } => column.numbered = true,
     }
+}
+
+/// MySQL's MODIFY and CHANGE say everything about a column anew, except its keys.
+fn change_column(table: &mut Table, old: &Ident, new: &Ident, data_type: &DataType, options: &[ColumnOption]) {
+    let Some(column) = table.columns.iter_mut().find(|column| column.name == plain(old)) else { return };
+    let column_type = ColumnType::parse(&data_type.to_string());
+    let span = column.span;
+    let name = plain(new);
+    *column = Column { name, column_type, nullable: true, default: None, numbered: false, generated: false, span };
+    options.iter().for_each(|option| column.option(option));
 }
 
 /// `None` for a key of expressions.

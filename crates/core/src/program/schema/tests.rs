@@ -88,6 +88,15 @@ fn mysqldump_is_understood() {
 }
 
 #[test]
+fn later_changes_are_followed() {
+    check(
+        "CREATE TABLE `w` (`id` int NOT NULL, `v` int) ENGINE=InnoDB;\nALTER TABLE `w` ADD PRIMARY KEY (`id`), ADD UNIQUE KEY \
+         `u` (`v`);\nALTER TABLE `w` MODIFY `id` bigint NOT NULL AUTO_INCREMENT;\nALTER TABLE w ADD COLUMN x text;",
+        &["w: id integer numbered; v integer null; x text null; primary (id); unique (v)"],
+    );
+}
+
+#[test]
 fn pg_dump_is_understood() {
     check(
         "SET statement_timeout = 0;\nSELECT pg_catalog.set_config('search_path', '', false);\n\
@@ -125,12 +134,12 @@ fn what_cannot_be_read_costs_only_itself() {
         &["t: a integer null; primary (b)"],
     );
     check_diagnostics(
-        "CREATE TABLE t (a INT REFERENCES q (x));\nALTER TABLE s ADD CHECK (z > 0);",
+        "CREATE TABLE t (a INT REFERENCES quux (x));\nALTER TABLE s ADD CHECK (z > 0);",
         &[
-            "1:`a`: a foreign key refers to the table q, which is not created",
+            "1:`a`: a foreign key refers to the table quux, which is not created",
             "2:`s`: there is no table s (did you mean t?)",
         ],
-        &["t: a integer null; (a) to q (x)"],
+        &["t: a integer null; (a) to quux (x)"],
     );
     check_diagnostics(
         "CREATE TABLE t (a INT, CHECK (aa > 0));",
