@@ -41,6 +41,11 @@ pub trait Dialect: Sync + fmt::Debug {
         "BEGIN"
     }
 
+    /// Where `SET TRANSACTION ISOLATION LEVEL` stands.
+    fn level_place(&self) -> LevelPlace {
+        LevelPlace::Before
+    }
+
     /// What a statement does to its transaction.
     fn kind(&self, sql: &str) -> StatementKind {
         StatementKind::of(sql)
@@ -55,6 +60,17 @@ pub trait Dialect: Sync + fmt::Debug {
         let row = |row: &Vec<_>| row.iter().enumerate().map(|(column, bytes)| cell(column, bytes)).collect();
         result.rows.iter().map(row).collect()
     }
+}
+
+/// Where a dialect wants to hear the isolation level of one transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelPlace {
+    /// Before the statement that begins it, as the SQL standard has it.
+    Before,
+    /// After it, before the first query.
+    Inside,
+    /// There is no such statement.
+    Nowhere,
 }
 
 /// SQLite's language. Cells carry the storage class of each value in their first byte (`i`, `r`, `t`, `b`).
@@ -90,6 +106,10 @@ impl Dialect for Sqlite {
         normalize::sqlite(type_name, bytes)
     }
 
+    fn level_place(&self) -> LevelPlace {
+        LevelPlace::Nowhere
+    }
+
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
         spellings::find(spellings::SQLITE, construct, version)
     }
@@ -106,6 +126,10 @@ impl Dialect for LockingSqlite {
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
         Sqlite.normalize(type_name, bytes)
+    }
+
+    fn level_place(&self) -> LevelPlace {
+        Sqlite.level_place()
     }
 
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
@@ -132,6 +156,10 @@ impl Dialect for Postgres {
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
         normalize::postgres(type_name, bytes)
+    }
+
+    fn level_place(&self) -> LevelPlace {
+        LevelPlace::Inside
     }
 
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {

@@ -21,6 +21,11 @@ use crate::value::{Number, Value};
 /// The variables of a call, by name. Every variable that an expression mentions must be there.
 pub type Variables = BTreeMap<String, Value>;
 
+/// Under this name, which no variable can have, stands the value of `FOUND()`.
+pub(super) const FOUND: &str = "FOUND()";
+/// The same for `ROW_COUNT()`.
+pub(super) const ROW_COUNT: &str = "ROW_COUNT()";
+
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluationError {
@@ -44,6 +49,9 @@ pub enum EvaluationError {
     /// A division by zero.
     #[error("division by zero in {0}")]
     DivisionByZero(String),
+    /// A value that nobody knows.
+    #[error("the value is not known to the program; it can be analysed, but not run")]
+    Unknown,
 }
 
 /// The value of an expression.
@@ -51,6 +59,9 @@ pub fn evaluate(expr: &Expr, variables: &Variables) -> Result<Value, EvaluationE
     match &expr.kind {
         ExprKind::Literal(value) => Ok(value.clone()),
         ExprKind::Variable(name) => Ok(variables.get(name).cloned().unwrap_or(Value::Null)),
+        ExprKind::Found => Ok(variables.get(FOUND).cloned().unwrap_or(Value::Bool(false))),
+        ExprKind::RowCount => Ok(variables.get(ROW_COUNT).cloned().unwrap_or(Value::int(0))),
+        ExprKind::Any => Err(EvaluationError::Unknown),
         ExprKind::Negate(operand) => match evaluate(operand, variables)? {
             Value::Null => Ok(Value::Null),
             value => decimal::negate(number(&value, "-")?).map(Value::Number).map_err(|e| e.in_expression(expr)),

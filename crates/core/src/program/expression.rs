@@ -11,7 +11,7 @@ const OPERATORS_MAX: usize = 500;
 
 impl Parser<'_> {
     /// An expression; every variable in it must have been declared.
-    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+    pub(in crate::program) fn expression(&mut self) -> Parsed<Expr> {
         let mut operators = 0;
         self.binary(0, &mut operators)
     }
@@ -95,6 +95,11 @@ impl Parser<'_> {
                 Value::Text(unquoted(token.text))
             }
             TokenKind::Word if token.is_word("X") && self.hex().is_some() => return self.bytes(),
+            TokenKind::Word if self.bare_found && token.is_word("FOUND") => {
+                self.cursor.advance();
+                return Ok(ExprKind::Found);
+            }
+            TokenKind::Word if self.call().is_some() => return Ok(self.special()),
             TokenKind::Word if token.is_word("NULL") => Value::Null,
             TokenKind::Word if token.is_word("TRUE") => Value::Bool(true),
             TokenKind::Word if token.is_word("FALSE") => Value::Bool(false),
@@ -105,6 +110,23 @@ impl Parser<'_> {
         };
         self.cursor.advance();
         Ok(ExprKind::Literal(literal))
+    }
+
+    /// What `FOUND()`, `ROW_COUNT()` or `ANY()` stands for, if that is what comes next.
+    fn call(&self) -> Option<ExprKind> {
+        let parentheses = ["(", ")"]
+            .iter()
+            .zip(1..)
+            .all(|(symbol, at)| self.cursor.peek_at(at).is_some_and(|token| token.is_symbol(symbol)));
+        let specials = [("FOUND", ExprKind::Found), ("ROW_COUNT", ExprKind::RowCount), ("ANY", ExprKind::Any)];
+        let special = specials.into_iter().find(|(name, _)| self.cursor.is_word(name));
+        special.filter(|_| parentheses).map(|(_, kind)| kind)
+    }
+
+    fn special(&mut self) -> ExprKind {
+        let kind = self.call().expect("it was asked for before");
+        (0..3).for_each(|_| drop(self.cursor.advance()));
+        kind
     }
 
     fn number(&mut self, sign: &str) -> Parsed<ExprKind> {

@@ -14,128 +14,57 @@
 //!
 //! Decisions that SQL's procedural languages differ in, all taken so that the same answers lead to the same messages:
 //!
-//! * `SELECT … INTO` without a row sets its variables to NULL (as PL/pgSQL; MySQL leaves them as they were).
-//! * More than one row is an error of the call (as MySQL and embedded SQL; PL/pgSQL takes the first, whichever it is).
+//! * What `SELECT … INTO` does with no row, or with several, the statement says ([`IntoRule`]).
+//! * A cursor holds the rows that its query had when it was opened. It survives a COMMIT.
 //! * COMMIT and ROLLBACK send nothing when no transaction is open.
 //! * A COMMIT that the server answers with the tag `ROLLBACK` is a failure.
 //! * A call does not know what the session did before it: it begins as if no transaction were open.
 
 use crate::case::Call;
-use crate::dialect::Dialect;
-use crate::outcome::{DbError, Outcome, TxStatus};
+use crate::dialect::{Dialect, LevelPlace};
+use crate::level::LevelName;
+use crate::outcome::{Outcome, TxStatus};
 use crate::program::code::{self, Operation, OperationKind};
-use crate::program::evaluate::{self, EvaluationError, Variables};
-use crate::program::{Procedure, Program, SqlPart, SqlStatement};
+use crate::program::evaluate::{self, Variables};
+pub use crate::program::failure::{CallEnd, CallFailure, ProgramError};
+use crate::program::{IntoRule, Mode, Procedure, Program, SqlPart, SqlStatement, Variable};
 use crate::sql;
 use crate::suggest;
 use crate::value::Value;
 
+use std::collections::{BTreeMap, VecDeque};
+
 /// How often the loops of one call may go round, all together: an endless loop must end.
 pub const ITERATIONS_MAX: usize = 10_000;
-
-/// Why a call does not fit the program.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramError {
-    /// A call in a case without a program.
-    #[error("the case calls {0}, but names no program; add a line `-- @program FILE`")]
-    NoProgram(String),
-    /// A call of a procedure that the program lacks.
-    #[error("the program has no procedure {name}{hint}")]
-    UnknownProcedure {
-        /// The name in the call.
-        name: String,
-        /// The nearest name that there is, as the end of the sentence.
-        hint: String,
-    },
-    /// A parameter without an argument.
-    #[error("the call {call} gives no value for {parameter}; write {parameter}=VALUE")]
-    MissingArgument {
-        /// The call.
-        call: String,
-        /// The parameter.
-        parameter: String,
-    },
-    /// An argument without a parameter.
-    #[error("the call {call} names {argument}, but the procedure has no such parameter{hint}")]
-    UnknownArgument {
-        /// The call.
-        call: String,
-        /// The argument's name.
-        argument: String,
-        /// The nearest name that there is, as the end of the sentence.
-        hint: String,
-    },
-    /// Two arguments for one parameter.
-    #[error("the call {call} gives two values for {argument}; leave one out")]
-    DuplicateArgument {
-        /// The call.
-        call: String,
-        /// The argument's name.
-        argument: String,
-    },
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallEnd {
-    /// It came to its end, or to a RETURN; what it had open has been committed.
-    Returned,
-    /// It gave up; what it had open has been rolled back.
-    Failed(CallFailure),
-}
-
-/// Why a call gave up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CallFailure {
-    /// The database reported an error.
-    #[error("{0}")]
-    Database(DbError),
-    /// The server answered COMMIT by rolling back.
-    #[error("the server answered COMMIT with ROLLBACK")]
-    CommitRefused,
-    /// An expression has no value.
-    #[error("line {line}: {error}")]
-    Evaluation {
-        /// The line of the program.
-        line: usize,
-        /// What is wrong.
-        error: EvaluationError,
-    },
-    /// INTO names more or fewer variables than the answer has columns.
-    #[error("line {line}: INTO names {variables} variables, but the answer has {columns} columns")]
-    IntoColumns {
-        /// The line of the program.
-        line: usize,
-        /// How many variables INTO names.
-        variables: usize,
-        /// How many columns came.
-        columns: usize,
-    },
-    /// INTO was answered with more than one row.
-    #[error("line {line}: INTO takes one row, but {rows} came")]
-    IntoRows {
-        /// The line of the program.
-        line: usize,
-        /// How many rows came.
-        rows: usize,
-    },
-    /// Loops went round too often.
-    #[error("line {line}: the loops of the call went round more than {ITERATIONS_MAX} times")]
-    EndlessLoop {
-        /// The line of the program.
-        line: usize,
-    },
-}
 
 /// What was sent last, and so what the next outcome is an answer to.
 #[derive(Debug, Clone, PartialEq)]
 enum Sent {
     /// BEGIN; the statement that needed it is next.
     Begin,
-    /// A statement, and the variables that its answer is assigned to.
-    Statement { into: Vec<String>, line: usize },
+    /// A statement; what becomes of its answer.
+    Statement { answer: Answer, line: usize },
     /// COMMIT or ROLLBACK, by the program or at its end.
     End { commit: bool },
+}
+
+/// What becomes of the answer to a statement.
+#[derive(Debug, Clone, PartialEq)]
+enum Answer {
+    /// Nothing.
+    Ignored,
+    /// The one row is assigned to these variables.
+    Into(Vec<String>, IntoRule),
+    /// The rows are kept for a cursor.
+    Kept(String),
+}
+
+/// The rows of an open cursor.
+#[derive(Debug, Default)]
+struct OpenCursor {
+    rows: VecDeque<Vec<Value>>,
+    /// How many have been fetched.
+    fetched: usize,
 }
 
 /// A running call.
@@ -146,6 +75,8 @@ pub struct Instance {
     position: usize,
     iterations: usize,
     variables: Variables,
+    cursors: BTreeMap<String, OpenCursor>,
+    autocommit: bool,
     outputs: Vec<Value>,
     status: TxStatus,
     sent: Option<Sent>,
@@ -169,6 +100,8 @@ impl Instance {
             position: 0,
             iterations: 0,
             variables: arguments(procedure, call)?,
+            cursors: BTreeMap::new(),
+            autocommit: procedure.autocommit,
             outputs: Vec::new(),
             status: TxStatus::Idle,
             sent: None,
@@ -198,7 +131,7 @@ impl Instance {
         self.end.as_ref().filter(|_| self.sent.is_none())
     }
 
-    /// What RETURN gave.
+    /// What RETURN gave: the values of its expressions, or of the OUT parameters.
     pub fn outputs(&self) -> &[Value] {
         &self.outputs
     }
@@ -210,39 +143,62 @@ impl Instance {
             return Ok(None);
         };
         let line = span.line;
-        let evaluation = |error| CallFailure::Evaluation { line, error };
         match kind {
             OperationKind::Send(sql) => return Ok(Some(self.send(&sql, line))),
-            OperationKind::Assign(name, value) => {
-                let value = evaluate::evaluate(&value, &self.variables).map_err(evaluation)?;
-                self.variables.insert(name, value);
-            }
-            OperationKind::Unless(condition, to) => {
-                if evaluate::is_true(&condition, &self.variables).map_err(evaluation)? != Some(true) {
-                    self.position = to;
-                    return Ok(None);
-                }
+            OperationKind::Open(cursor, sql) => return Ok(Some(self.open(cursor, &sql, line))),
+            OperationKind::Begin => return Ok(Some(self.begin())),
+            OperationKind::Isolation(level) => return Ok(self.isolation(&level, line)),
+            OperationKind::Commit | OperationKind::Rollback => {
+                self.position += 1;
+                return Ok(self.end_transaction(kind == OperationKind::Commit));
             }
             OperationKind::Jump(to) => {
                 self.jump(to, line)?;
                 return Ok(None);
+            }
+            OperationKind::Unless(condition, to) => {
+                let truth = evaluate::is_true(&condition, &self.variables);
+                if truth.map_err(|error| CallFailure::Evaluation { line, error })? != Some(true) {
+                    self.position = to;
+                    return Ok(None);
+                }
+            }
+            local => self.local(local, line)?,
+        }
+        self.position += 1;
+        Ok(None)
+    }
+
+    /// Operations that send nothing and jump nowhere.
+    fn local(&mut self, operation: OperationKind, line: usize) -> Result<(), CallFailure> {
+        let evaluation = |error| CallFailure::Evaluation { line, error };
+        match operation {
+            OperationKind::Assign(variable, value) => {
+                let value = evaluate::evaluate(&value, &self.variables).map_err(evaluation)?;
+                self.variables.insert(variable.name, value);
+            }
+            OperationKind::Fetch(cursor, variables) => self.fetch(cursor, &variables, line)?,
+            OperationKind::Close(cursor, ends_loop) => {
+                let closed = self.cursors.remove(&cursor).unwrap_or_default();
+                if ends_loop {
+                    self.counted(closed.fetched);
+                }
             }
             OperationKind::Return(outputs) => {
                 let outputs = outputs.iter().map(|output| evaluate::evaluate(output, &self.variables));
                 self.outputs = outputs.collect::<Result<_, _>>().map_err(evaluation)?;
                 self.end = Some(CallEnd::Returned);
             }
-            OperationKind::Commit => {
-                self.position += 1;
-                return Ok(self.end_transaction(true));
+            OperationKind::Raise(message) => {
+                let message = match evaluate::evaluate(&message, &self.variables).map_err(evaluation)? {
+                    Value::Text(text) => text,
+                    other => other.to_string(),
+                };
+                return Err(CallFailure::Raised { line, message });
             }
-            OperationKind::Rollback => {
-                self.position += 1;
-                return Ok(self.end_transaction(false));
-            }
+            other => unreachable!("{other:?} sends or jumps"),
         }
-        self.position += 1;
-        Ok(None)
+        Ok(())
     }
 
     fn jump(&mut self, to: usize, line: usize) -> Result<(), CallFailure> {
@@ -256,18 +212,75 @@ impl Instance {
 
     /// A statement, or the BEGIN that it needs first.
     fn send(&mut self, statement: &SqlStatement, line: usize) -> String {
-        let text = self.render(statement);
+        let into = statement
+            .into_clause()
+            .map(|into| Answer::Into(into.variables.iter().map(|variable| variable.name.clone()).collect(), into.rule));
+        self.submit(self.render(statement), into.unwrap_or(Answer::Ignored), line)
+    }
+
+    fn submit(&mut self, text: String, answer: Answer, line: usize) -> String {
         let begins = self.dialect.kind(&text) == sql::StatementKind::Begin;
-        if !self.is_open() && !self.begun && !begins {
+        if !self.is_open() && !self.begun && !begins && !self.autocommit {
             self.begun = true;
             self.sent = Some(Sent::Begin);
             return self.dialect.begin().to_string();
         }
         self.begun = false;
         self.position += 1;
-        let into = statement.defines().iter().map(|variable| variable.name.clone()).collect();
-        self.sent = Some(Sent::Statement { into, line });
+        self.sent = Some(Sent::Statement { answer, line });
         text
+    }
+
+    fn open(&mut self, cursor: String, query: &SqlStatement, line: usize) -> String {
+        self.submit(self.render(query), Answer::Kept(cursor), line)
+    }
+
+    /// START TRANSACTION: first, what is open is committed.
+    fn begin(&mut self) -> String {
+        if let Some(commit) = self.end_transaction(true) {
+            return commit;
+        }
+        self.position += 1;
+        self.sent = Some(Sent::Begin);
+        self.dialect.begin().to_string()
+    }
+
+    /// The level of a transaction, said where the dialect wants to hear it.
+    fn isolation(&mut self, level: &LevelName, line: usize) -> Option<String> {
+        let text = format!("SET TRANSACTION ISOLATION LEVEL {}", level.as_str().to_uppercase());
+        match self.dialect.level_place() {
+            LevelPlace::Inside => Some(self.submit(text, Answer::Ignored, line)),
+            LevelPlace::Before => {
+                self.position += 1;
+                self.sent = Some(Sent::Statement { answer: Answer::Ignored, line });
+                Some(text)
+            }
+            LevelPlace::Nowhere => {
+                self.position += 1;
+                None
+            }
+        }
+    }
+
+    fn fetch(&mut self, cursor: String, variables: &[Variable], line: usize) -> Result<(), CallFailure> {
+        let Some(open) = self.cursors.get_mut(&cursor) else {
+            return Err(CallFailure::NotOpen { line, cursor });
+        };
+        let row = open.rows.pop_front();
+        open.fetched += usize::from(row.is_some());
+        self.counted(usize::from(row.is_some()));
+        let Some(row) = row else { return Ok(()) };
+        if row.len() != variables.len() {
+            return Err(CallFailure::IntoColumns { line, variables: variables.len(), columns: row.len() });
+        }
+        self.variables.extend(variables.iter().map(|variable| variable.name.clone()).zip(row));
+        Ok(())
+    }
+
+    /// Remembers how many rows there were, for `FOUND()` and `ROW_COUNT()`.
+    fn counted(&mut self, rows: usize) {
+        self.variables.insert(evaluate::FOUND.to_string(), Value::Bool(rows > 0));
+        self.variables.insert(evaluate::ROW_COUNT.to_string(), Value::int(i64::try_from(rows).unwrap_or(i64::MAX)));
     }
 
     /// The text with the values of its variables.
@@ -275,7 +288,7 @@ impl Instance {
         let mut text = String::new();
         for (position, part) in statement.parts.iter().enumerate() {
             match part {
-                SqlPart::Text(piece) => text.push_str(piece),
+                SqlPart::Text(piece) => text.push_str(&piece.text),
                 SqlPart::Into(_) => {}
                 SqlPart::Use(variable) => {
                     let value = self.variables.get(&variable.name).unwrap_or(&Value::Null);
@@ -283,7 +296,7 @@ impl Instance {
                     let next = statement.parts.get(position + 1);
                     // `:a-:b` must not become a comment, nor `:a::int2` a cast that binds before the sign.
                     let before = text.trim_end().ends_with(['+', '-', '*', '/', '%', '^']);
-                    let cast = matches!(next, Some(SqlPart::Text(piece)) if piece.starts_with("::"));
+                    let cast = matches!(next, Some(SqlPart::Text(piece)) if piece.text.starts_with("::"));
                     let negative = literal.starts_with('-') && (before || cast);
                     text.push_str(&if negative { format!("({literal})") } else { literal });
                 }
@@ -319,7 +332,7 @@ impl Instance {
         let failure = match (sent, &outcome.error) {
             (_, Some(error)) => Some(CallFailure::Database(error.clone())),
             (Sent::End { commit: true }, None) if outcome.tag() == Some("ROLLBACK") => Some(CallFailure::CommitRefused),
-            (Sent::Statement { into, line }, None) => self.assign(into, *line, outcome).err(),
+            (Sent::Statement { answer, line }, None) => self.answered(answer, *line, outcome).err(),
             _ => None,
         };
         let Some(failure) = failure else { return };
@@ -333,21 +346,36 @@ impl Instance {
         }
     }
 
-    /// Assigns the one row of an answer to the variables of INTO.
-    fn assign(&mut self, into: &[String], line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
-        if into.is_empty() {
-            return Ok(());
+    /// Does with an answer what is to be done with it.
+    fn answered(&mut self, answer: &Answer, line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
+        let returned = outcome.rows().map(|result| result.rows.len());
+        let changed = outcome.affected().map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        self.counted(returned.or(changed).unwrap_or(0));
+        match answer {
+            Answer::Ignored => Ok(()),
+            Answer::Into(variables, rule) => self.assign(variables, *rule, line, outcome),
+            Answer::Kept(cursor) => {
+                let rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
+                self.cursors.insert(cursor.clone(), OpenCursor { rows: rows.into(), fetched: 0 });
+                Ok(())
+            }
         }
+    }
+
+    /// Assigns the one row of an answer to the variables of INTO.
+    fn assign(&mut self, into: &[String], rule: IntoRule, line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
         let columns = outcome.rows().map_or(0, |result| result.columns.len());
         if columns != into.len() {
             return Err(CallFailure::IntoColumns { line, variables: into.len(), columns });
         }
         let rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
-        if rows.len() > 1 {
-            return Err(CallFailure::IntoRows { line, rows: rows.len() });
-        }
-        let row = rows.into_iter().next().unwrap_or_else(|| vec![Value::Null; into.len()]);
-        self.variables.extend(into.iter().cloned().zip(row));
+        let row = match (rule, rows.len()) {
+            (_, 1) | (IntoRule::First, 2..) => rows.into_iter().next(),
+            (IntoRule::Single | IntoRule::First, 0) => Some(vec![Value::Null; into.len()]),
+            (IntoRule::Keep, 0) => None,
+            (_, rows) => return Err(CallFailure::IntoRows { line, rows }),
+        };
+        self.variables.extend(into.iter().cloned().zip(row.unwrap_or_default()));
         Ok(())
     }
 }
@@ -365,6 +393,10 @@ fn arguments(procedure: &Procedure, call: &Call) -> Result<Variables, ProgramErr
         if variables.insert(parameter.name.clone(), value.clone()).is_some() {
             return Err(ProgramError::DuplicateArgument { call, argument });
         }
+    }
+    for parameter in procedure.parameters.iter().filter(|parameter| parameter.mode == Mode::Out) {
+        // What the caller says of it is not looked at.
+        variables.insert(parameter.name.clone(), Value::Null);
     }
     match procedure.parameters.iter().find(|parameter| !variables.contains_key(&parameter.name)) {
         Some(parameter) => {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::level::LevelName;
 use crate::value::Value;
 
 /// The version of the program notation that this library writes, and the only one that it reads.
@@ -27,6 +28,8 @@ impl PartialEq for Span {
     }
 }
 
+impl Eq for Span {}
+
 /// An application's procedures, in the order of the file. Their names are unique.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Program {
@@ -48,10 +51,32 @@ pub struct Procedure {
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<Parameter>,
+    /// Whether a statement outside START TRANSACTION … COMMIT is a transaction of its own. If not, a transaction begins
+    /// with the first statement after the last one ended.
+    pub autocommit: bool,
     /// What it does.
     pub body: Vec<Statement>,
     /// From `CREATE` to the final semicolon.
     pub span: Span,
+}
+
+impl Procedure {
+    /// The parameters whose values a call gives back, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.mode != Mode::In)
+    }
+}
+
+/// Which way the value of a parameter goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// The caller gives it.
+    #[default]
+    In,
+    /// The procedure gives it; NULL at the start.
+    Out,
+    /// Both.
+    InOut,
 }
 
 /// A parameter.
@@ -59,6 +84,8 @@ pub struct Procedure {
 pub struct Parameter {
     /// Its name, in lower case.
     pub name: String,
+    /// Which way its value goes.
+    pub mode: Mode,
     /// Its type, as written.
     pub type_name: String,
     /// Name and type.
@@ -102,17 +129,71 @@ pub enum StatementKind {
     },
     /// Repeats its body as long as the condition is true.
     While {
+        /// What LEAVE and ITERATE call it.
+        label: Option<String>,
         /// The condition.
         condition: Expr,
         /// What is repeated.
         body: Vec<Statement>,
     },
+    /// Repeats its body until something leaves it.
+    Loop {
+        /// What LEAVE and ITERATE call it.
+        label: Option<String>,
+        /// What is repeated.
+        body: Vec<Statement>,
+    },
+    /// Does its body once for each row of a query that is asked at the start. Afterwards `FOUND()` says whether there
+    /// was one.
+    ForEach {
+        /// What LEAVE and ITERATE call it.
+        label: Option<String>,
+        /// What the columns of a row are assigned to.
+        variables: Vec<Variable>,
+        /// The query.
+        query: SqlStatement,
+        /// What is done for each row.
+        body: Vec<Statement>,
+    },
+    /// Statements that can be left together.
+    Block {
+        /// What LEAVE calls it.
+        label: String,
+        /// The statements.
+        body: Vec<Statement>,
+    },
+    /// Goes on behind the loop or block of that name, or behind the innermost loop.
+    Leave(Option<String>),
+    /// Goes on with the next round of the loop of that name, or of the innermost one.
+    Iterate(Option<String>),
+    /// Asks a query, and keeps its rows under this name.
+    Open {
+        /// The cursor.
+        cursor: String,
+        /// The query.
+        query: SqlStatement,
+    },
+    /// Takes the next row of a cursor, if there is one; `FOUND()` says whether there was. If not, the variables stay.
+    Fetch {
+        /// The cursor.
+        cursor: String,
+        /// What the columns of the row are assigned to.
+        variables: Vec<Variable>,
+    },
+    /// Forgets the rows of a cursor.
+    Close(String),
+    /// `START TRANSACTION`. A transaction that is open is committed before.
+    Begin,
+    /// `SET TRANSACTION ISOLATION LEVEL …`: of the next transaction, or of the open one that has done nothing yet.
+    Isolation(LevelName),
     /// A commit point.
     Commit,
     /// Undoes the open transaction.
     Rollback,
-    /// Ends the procedure with these outputs.
+    /// Ends the procedure with these outputs; without any, with the values of its OUT parameters.
     Return(Vec<Expr>),
+    /// Fails the call: `SIGNAL`, `RAISE EXCEPTION`.
+    Raise(Expr),
     /// Everything else is sent to the server.
     Sql(SqlStatement),
 }
@@ -146,11 +227,62 @@ pub struct SqlStatement {
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlPart {
     /// Sent as it is.
-    Text(String),
+    Text(SqlText),
     /// The value of a variable: a *use*.
     Use(Variable),
     /// `INTO :a, :b`: a *definition* of these variables. Not sent; at most one in a statement.
-    Into(Vec<Variable>),
+    Into(IntoClause),
+}
+
+/// Text of a SQL statement. Two are equal if they say the same.
+#[derive(Debug, Clone)]
+pub struct SqlText {
+    /// The text.
+    pub text: String,
+    /// How many of its first bytes were put there by us.
+    pub lead: usize,
+    /// Where the others come from. If that is as long as they are, it is they.
+    pub span: Span,
+}
+
+impl PartialEq for SqlText {
+    fn eq(&self, other: &SqlText) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Where the answer to a statement goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntoClause {
+    /// One variable per column.
+    pub variables: Vec<Variable>,
+    /// What happens if there is not exactly one row.
+    pub rule: IntoRule,
+}
+
+/// What INTO does if there is not exactly one row. Languages differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IntoRule {
+    /// None: NULL. Several: the call fails.
+    #[default]
+    Single,
+    /// None: the variables stay as they were. Several: the call fails. (MySQL)
+    Keep,
+    /// None: NULL. Several: the first. (PL/pgSQL)
+    First,
+    /// None, several: the call fails. (PL/pgSQL's STRICT)
+    Strict,
+}
+
+impl IntoRule {
+    /// Every rule with the word that stands behind INTO.
+    pub const NAMED: &'static [(IntoRule, &'static str)] =
+        &[(IntoRule::Single, ""), (IntoRule::Keep, "KEEP"), (IntoRule::First, "FIRST"), (IntoRule::Strict, "STRICT")];
+
+    /// The word that stands behind INTO; empty for the rule that needs none.
+    pub fn word(self) -> &'static str {
+        IntoRule::NAMED.iter().find(|(rule, _)| *rule == self).map_or("", |(_, word)| word)
+    }
 }
 
 impl SqlStatement {
@@ -162,13 +294,17 @@ impl SqlStatement {
         })
     }
 
+    /// Where the statement's answer goes, if it has an INTO.
+    pub fn into_clause(&self) -> Option<&IntoClause> {
+        self.parts.iter().find_map(|part| match part {
+            SqlPart::Into(into) => Some(into),
+            _ => None,
+        })
+    }
+
     /// The variables that the statement's answer is assigned to, one per column; empty if there is no INTO.
     pub fn defines(&self) -> &[Variable] {
-        let targets = self.parts.iter().find_map(|part| match part {
-            SqlPart::Into(variables) => Some(variables.as_slice()),
-            _ => None,
-        });
-        targets.unwrap_or_default()
+        self.into_clause().map_or(&[], |into| into.variables.as_slice())
     }
 }
 
@@ -181,6 +317,29 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// The variables whose values it needs, each with the place where it is mentioned, from left to right.
+    pub fn uses(&self) -> Vec<Variable> {
+        let mut uses = Vec::new();
+        self.collect_uses(&mut uses);
+        uses
+    }
+
+    fn collect_uses(&self, uses: &mut Vec<Variable>) {
+        match &self.kind {
+            ExprKind::Variable(name) => uses.push(Variable { name: name.clone(), span: self.span }),
+            ExprKind::Negate(operand) | ExprKind::Not(operand) | ExprKind::IsNull { operand, .. } => {
+                operand.collect_uses(uses);
+            }
+            ExprKind::Binary { left, right, .. } => {
+                left.collect_uses(uses);
+                right.collect_uses(uses);
+            }
+            ExprKind::Literal(_) | ExprKind::Found | ExprKind::RowCount | ExprKind::Any => {}
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {
@@ -188,6 +347,12 @@ pub enum ExprKind {
     Literal(Value),
     /// The value of a variable.
     Variable(String),
+    /// `FOUND()`: whether the last statement, FETCH or loop over rows had a row, or changed one.
+    Found,
+    /// `ROW_COUNT()`: how many rows the last statement returned or changed.
+    RowCount,
+    /// `ANY()`: a value that nobody knows. It can be analysed, not computed.
+    Any,
     /// `-x`
     Negate(Box<Expr>),
     /// `NOT x`

@@ -21,20 +21,27 @@
 //!
 //! ```text
 //! program    = [ "-- @program 1" ] { procedure }
-//! procedure  = CREATE PROCEDURE name "(" [ name type { "," name type } ] ")" BEGIN { statement } END ";"
+//! procedure  = CREATE PROCEDURE name "(" [ parameter { "," parameter } ] ")" [ AUTOCOMMIT ] BEGIN { statement } END ";"
+//! parameter  = [ IN | OUT | INOUT ] name type
 //! statement  = DECLARE name type [ DEFAULT expr ] ";"
 //!            | SET name "=" expr ";"
 //!            | IF expr THEN { statement } { ELSEIF expr THEN { statement } } [ ELSE { statement } ] END IF ";"
-//!            | WHILE expr DO { statement } END WHILE ";"
-//!            | COMMIT ";" | ROLLBACK ";"
-//!            | RETURN [ expr { "," expr } ] ";"
+//!            | [ label ":" ] WHILE expr DO { statement } END WHILE ";"
+//!            | [ label ":" ] LOOP { statement } END LOOP ";"
+//!            | [ label ":" ] FOR name { "," name } IN "(" query ")" DO { statement } END FOR ";"
+//!            | label ":" BEGIN { statement } END ";"
+//!            | LEAVE [ label ] ";" | ITERATE [ label ] ";"
+//!            | OPEN cursor FOR query ";" | FETCH cursor INTO name { "," name } ";" | CLOSE cursor ";"
+//!            | START TRANSACTION ";" | SET TRANSACTION ISOLATION LEVEL level ";" | COMMIT ";" | ROLLBACK ";"
+//!            | RETURN [ expr { "," expr } ] ";" | SIGNAL expr ";"
 //!            | SQL of any dialect, up to ";"
-//! expr       = literals, variables, OR AND NOT, = <> < <= > >=, IS [NOT] NULL, + - * / DIV %, parentheses
+//! expr       = literals, variables, OR AND NOT, = <> < <= > >=, IS [NOT] NULL, + - * / DIV %, parentheses,
+//!              FOUND() ROW_COUNT() ANY()
 //! ```
 //!
 //! Inside SQL a variable is always `:name`, so that it cannot be taken for a column; in expressions the colon is
-//! optional. `INTO :a, :b` in a SELECT (or after RETURNING) assigns the columns of the one row that comes back. Names
-//! are lower-cased; types are kept as text and not enforced.
+//! optional. `INTO [ KEEP | FIRST | STRICT ] :a, :b` in a SELECT (or after RETURNING) assigns the columns of the one row
+//! that comes back. Names are lower-cased; types are kept as text and not enforced.
 //!
 //! # The parts
 //!
@@ -44,15 +51,19 @@
 //! 4. [`code`]: the tree → a flat list of operations, whose positions are also the nodes of the control-flow graph
 //! 5. [`evaluate`]: expressions on [`Value`](crate::value::Value)s, with SQL's three-valued logic and exact decimals
 //! 6. [`interpret`]: a call of a procedure as a source of messages: it decides each from the answer to the one before
+//! 7. [`schema`]: tables, keys and constraints, from CREATE TABLE and what dump tools write
+//! 8. [`access`]: what each statement reads and writes, of which rows; where host variables come from and go to
+//! 9. [`front`]: procedures of MySQL and PL/pgSQL, and files of definitions, into the same tree
 //!
 //! # Limits
 //!
-//! No cursors, no exception handlers, no calls between procedures. SQL inside is text with holes: nobody has yet asked
-//! which tables and columns it reads and writes.
+//! No exception handlers, no calls between procedures, no dynamic SQL.
 
 pub mod ir;
 pub mod parse;
 mod expression;
+mod loops;
+mod pieces;
 mod cursor;
 pub mod print;
 pub mod code;
@@ -60,11 +71,20 @@ pub mod evaluate;
 mod decimal;
 pub mod interpret;
 pub mod state;
+mod failure;
+pub mod diagnostic;
+mod located;
+pub mod predicate;
+pub mod schema;
+pub mod access;
+pub mod front;
 #[cfg(test)]
 mod tests;
 
+pub use diagnostic::{Diagnostic, Severity};
 pub use ir::{
-    BinaryOp, Branch, Expr, ExprKind, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, Statement,
-    StatementKind, Variable,
+    BinaryOp, Branch, Expr, ExprKind, IntoClause, IntoRule, Mode, Parameter, Procedure, Program, Span, SqlPart,
+    SqlStatement, SqlText, Statement, StatementKind, Variable,
 };
+pub use located::Language;
 pub use parse::ProgramSyntaxError;

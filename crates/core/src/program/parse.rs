@@ -6,11 +6,13 @@
 //!
 //! Undeclared variables, double declarations and double procedures are errors here, where there is a line to show.
 
+use std::collections::BTreeMap;
+
 use crate::program::cursor::{Cursor, Parsed};
 use crate::program::ir::{
-    Branch, Expr, FORMAT_VERSION, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, Statement, StatementKind,
-    Variable,
+    Branch, Expr, FORMAT_VERSION, Parameter, Procedure, Program, Span, Statement, StatementKind, Variable,
 };
+use crate::program::pieces::SqlEnd;
 use crate::sql::{self, Token, TokenKind};
 use crate::suggest;
 
@@ -26,23 +28,25 @@ pub struct ProgramSyntaxError {
     pub message: String,
     /// The line itself.
     pub text: String,
+    /// The token that is wrong.
+    pub span: Span,
 }
 
 /// Words that cannot name a variable: an expression or a block would not know what is meant.
 #[rustfmt::skip]
-pub(super) const RESERVED: &[&str] = &[
+pub(in crate::program) const RESERVED: &[&str] = &[
     "and", "begin", "case", "commit", "create", "declare", "default", "div", "do", "else", "elseif", "elsif", "end",
     "false", "if", "into", "is", "not", "null", "or", "procedure", "return", "rollback", "set", "then", "true",
     "while",
 ];
 
 /// How deep blocks and parentheses may be nested: hostile input must not exhaust the stack.
-pub(super) const NESTING_MAX: usize = 64;
+pub(in crate::program) const NESTING_MAX: usize = 64;
 
 impl Program {
     /// Reads a program.
     pub fn parse(text: &str) -> Result<Program, ProgramSyntaxError> {
-        let mut parser = Parser { cursor: Cursor::new(text), declared: Vec::new(), nesting: 0 };
+        let mut parser = Parser::new(Cursor::new(text));
         parser.version()?;
         let mut program = Program::default();
         while parser.cursor.peek().is_some() {
@@ -59,10 +63,32 @@ impl Program {
 }
 
 /// The parser: where it is, and which variables it has seen declared in the procedure.
-pub(super) struct Parser<'a> {
-    pub(super) cursor: Cursor<'a>,
-    declared: Vec<String>,
+pub(in crate::program) struct Parser<'a> {
+    pub(in crate::program) cursor: Cursor<'a>,
+    pub(in crate::program) declared: Vec<String>,
+    /// What variables are called in the source, where that is not their name.
+    pub(in crate::program) renamed: BTreeMap<String, String>,
+    /// Whether FOUND needs no parentheses.
+    pub(in crate::program) bare_found: bool,
+    /// Errors that were recovered from. `None`: the first one ends it all.
+    pub(in crate::program) recovered: Option<Vec<ProgramSyntaxError>>,
+    /// The labels of the loops and blocks around; empty for a loop without one.
+    pub(super) labels: Vec<String>,
     pub(super) nesting: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(in crate::program) fn new(cursor: Cursor<'a>) -> Parser<'a> {
+        Parser {
+            cursor,
+            declared: Vec::new(),
+            renamed: BTreeMap::new(),
+            bare_found: false,
+            recovered: None,
+            labels: Vec::new(),
+            nesting: 0,
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -86,18 +112,21 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn procedure(&mut self) -> Parsed<Procedure> {
+    pub(in crate::program) fn procedure(&mut self) -> Parsed<Procedure> {
         let start = self.cursor.start();
         self.declared.clear();
+        self.labels.clear();
+        self.nesting = 0;
         self.cursor.expect_word("CREATE", "PROCEDURE")?;
         self.cursor.expect_word("PROCEDURE", "after CREATE")?;
         let (name, _) = self.new_name("the name of a procedure")?;
         let parameters = self.parameters()?;
+        let autocommit = self.cursor.accept_word("AUTOCOMMIT");
         self.cursor.expect_word("BEGIN", "before the body of the procedure")?;
-        let body = self.block(&["END"])?;
+        let body = self.block(&["END"], "")?;
         self.cursor.expect_word("END", "after the body of the procedure")?;
         self.cursor.expect_symbol(";", "after the procedure's END")?;
-        Ok(Procedure { name, parameters, body, span: self.cursor.span_from(start) })
+        Ok(Procedure { name, parameters, autocommit, body, span: self.cursor.span_from(start) })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
@@ -108,10 +137,11 @@ impl Parser<'_> {
         }
         loop {
             let start = self.cursor.start();
+            let mode = self.mode();
             let variable = self.new_variable("the name of a parameter")?;
             let type_name = self.type_name(&variable.name)?;
             self.declared.push(variable.name.clone());
-            parameters.push(Parameter { name: variable.name, type_name, span: self.cursor.span_from(start) });
+            parameters.push(Parameter { name: variable.name, mode, type_name, span: self.cursor.span_from(start) });
             if !self.cursor.accept_symbol(",") {
                 self.cursor.expect_symbol(")", "after the parameters")?;
                 return Ok(parameters);
@@ -120,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// A name that may be given to something, in lower case, with its place.
-    fn new_name(&mut self, what: &str) -> Parsed<(String, Span)> {
+    pub(super) fn new_name(&mut self, what: &str) -> Parsed<(String, Span)> {
         let start = self.cursor.start();
         let is_name = |token: &Token<'_>| token.kind == TokenKind::Word && !token.text.starts_with('@');
         let Some(token) = self.cursor.peek().filter(|token| is_name(token)) else {
@@ -164,30 +194,77 @@ impl Parser<'_> {
         Ok(sql::one_line(&self.cursor.source()[start..end]))
     }
 
-    /// Statements up to one of the words that end the block; the word is left for the caller.
-    fn block(&mut self, ends: &[&str]) -> Parsed<Vec<Statement>> {
+    /// Statements up to one of the words that end the block; the word is left for the caller. `of` is what follows END.
+    pub(super) fn block(&mut self, ends: &[&str], of: &str) -> Parsed<Vec<Statement>> {
         self.nesting += 1;
         if self.nesting > NESTING_MAX {
             return Err(self.cursor.error_at(self.cursor.start(), "the blocks are nested too deeply".to_string()));
         }
         let mut statements = Vec::new();
-        while !ends.iter().any(|end| self.cursor.is_word(end)) {
+        while self.is_stray_end(of) || !ends.iter().any(|end| self.cursor.is_word(end)) {
             if self.cursor.peek().is_none() {
                 return Err(self.cursor.unexpected(&format!("a statement or {}", ends.join(" or "))));
             }
-            statements.push(self.statement()?);
+            let (start, nesting, labels) = (self.cursor.start(), self.nesting, self.labels.len());
+            if self.is_stray_end(of) {
+                self.skip_statement(start);
+                continue;
+            }
+            match (self.statement(), &mut self.recovered) {
+                (Ok(statement), _) => statements.push(statement),
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(recovered)) => {
+                    recovered.push(error);
+                    self.nesting = nesting;
+                    self.labels.truncate(labels);
+                    self.skip_statement(start);
+                }
+            }
         }
         self.nesting -= 1;
         Ok(statements)
+    }
+
+    /// `END IF` where no IF is open: its beginning could not be read.
+    fn is_stray_end(&self, of: &str) -> bool {
+        let kinds = ["IF", "WHILE", "LOOP", "FOR"];
+        let is_other = |token: &Token<'_>| kinds.iter().any(|kind| token.is_word(kind)) && !token.is_word(of);
+        let recovers = self.recovered.as_ref().is_some_and(|errors| !errors.is_empty());
+        recovers && self.cursor.is_word("END") && self.cursor.peek_at(1).is_some_and(is_other)
+    }
+
+    /// Goes on behind the next semicolon, or at an END, which may be that of the block.
+    fn skip_statement(&mut self, start: usize) {
+        while let Some(token) = self.cursor.peek() {
+            let (ends, is_first) = (token.is_symbol(";"), token.span.start == start);
+            if token.is_word("END") && !is_first {
+                return;
+            }
+            self.cursor.advance();
+            if ends {
+                return;
+            }
+        }
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
         let start = self.cursor.start();
         let kind = match self.keyword().as_str() {
             "declare" => self.declare()?,
+            _ if self.is_label() => self.labelled()?,
             "set" if self.is_assignment() => self.assignment()?,
+            "set" if self.isolation().is_some() => self.set_isolation(),
+            "start" if self.is_start() => self.begin(),
             "if" => self.conditional()?,
-            "while" => self.repetition()?,
+            "while" => self.repetition(None)?,
+            "loop" => self.endless(None)?,
+            "for" => self.for_each(None)?,
+            "leave" => self.departure(StatementKind::Leave)?,
+            "iterate" => self.departure(StatementKind::Iterate)?,
+            "open" => self.open()?,
+            "fetch" => self.fetch()?,
+            "close" => self.close()?,
+            "signal" => self.signal()?,
             "commit" if self.is_alone() => self.single(StatementKind::Commit),
             "rollback" if self.is_alone() => self.single(StatementKind::Rollback),
             "return" => self.returns()?,
@@ -195,7 +272,7 @@ impl Parser<'_> {
                 return Err(self.cursor.unexpected("a statement"));
             }
             _ if self.cursor.is_symbol(";") => return Err(self.cursor.unexpected("a statement")),
-            _ => StatementKind::Sql(self.sql()?),
+            _ => StatementKind::Sql(self.sql(SqlEnd::Semicolon)?),
         };
         let span = self.cursor.span_from(start);
         self.cursor.expect_symbol(";", "at the end of the statement")?;
@@ -203,7 +280,7 @@ impl Parser<'_> {
     }
 
     /// The keyword that the statement begins with, in lower case; empty if it is no word.
-    fn keyword(&self) -> String {
+    pub(super) fn keyword(&self) -> String {
         let word = self.cursor.peek().filter(|token| token.kind == TokenKind::Word);
         word.map_or_else(String::new, |token| token.text.to_lowercase())
     }
@@ -225,6 +302,23 @@ impl Parser<'_> {
     fn single(&mut self, kind: StatementKind) -> StatementKind {
         self.cursor.advance();
         kind
+    }
+
+    /// `START TRANSACTION;` without further words.
+    fn is_start(&self) -> bool {
+        self.cursor.peek_at(1).is_some_and(|token| token.is_word("TRANSACTION"))
+            && self.cursor.peek_at(2).is_none_or(|token| token.is_symbol(";"))
+    }
+
+    fn begin(&mut self) -> StatementKind {
+        self.cursor.advance();
+        self.single(StatementKind::Begin)
+    }
+
+    fn set_isolation(&mut self) -> StatementKind {
+        let (level, words) = self.isolation().expect("it was asked for before");
+        (0..words).for_each(|_| drop(self.cursor.advance()));
+        StatementKind::Isolation(level)
     }
 
     fn declare(&mut self) -> Parsed<StatementKind> {
@@ -250,21 +344,29 @@ impl Parser<'_> {
             self.cursor.advance();
             let condition = self.expression()?;
             self.cursor.expect_word("THEN", "after the condition")?;
-            let body = self.block(&["ELSEIF", "ELSIF", "ELSE", "END"])?;
+            let body = self.block(&["ELSEIF", "ELSIF", "ELSE", "END"], "IF")?;
             branches.push(Branch { condition, body });
         }
-        let otherwise = if self.cursor.accept_word("ELSE") { self.block(&["END"])? } else { Vec::new() };
+        let otherwise = if self.cursor.accept_word("ELSE") { self.block(&["END"], "IF")? } else { Vec::new() };
         self.block_end("IF")?;
         Ok(StatementKind::If { branches, otherwise })
     }
 
-    fn repetition(&mut self) -> Parsed<StatementKind> {
+    pub(super) fn repetition(&mut self, label: Option<String>) -> Parsed<StatementKind> {
         self.cursor.advance();
         let condition = self.expression()?;
         self.cursor.expect_word("DO", "after the condition")?;
-        let body = self.block(&["END"])?;
-        self.block_end("WHILE")?;
-        Ok(StatementKind::While { condition, body })
+        let body = self.loop_body(label.as_deref(), "WHILE")?;
+        Ok(StatementKind::While { label, condition, body })
+    }
+
+    /// The statements of a loop, which can be left, and its end.
+    pub(super) fn loop_body(&mut self, label: Option<&str>, of: &str) -> Parsed<Vec<Statement>> {
+        self.labels.push(label.unwrap_or_default().to_string());
+        let body = self.block(&["END"], of)?;
+        self.labels.pop();
+        self.block_end(of)?;
+        Ok(body)
     }
 
     fn block_end(&mut self, of: &str) -> Parsed<()> {
@@ -291,7 +393,12 @@ impl Parser<'_> {
         let Some(token) = self.cursor.peek().filter(is_mention) else {
             return Err(self.cursor.unexpected("a variable"));
         };
-        let name = token.text.trim_start_matches(':').to_lowercase();
+        let mut name = token.text.trim_start_matches(':').to_lowercase();
+        if let Some(field) = self.field(&name) {
+            (0..2).for_each(|_| drop(self.cursor.advance()));
+            name = field;
+        }
+        let name = self.renamed.get(&name).cloned().unwrap_or(name);
         if !self.declared.contains(&name) {
             let hint = suggest::hint(&name, self.declared.iter().map(String::as_str));
             return Err(self.cursor.error_at(start, format!("the variable {name} is not declared{hint}")));
@@ -300,38 +407,12 @@ impl Parser<'_> {
         Ok(Variable { name, span: self.cursor.span_from(start) })
     }
 
-    /// A statement for the server: its text, cut at the variables.
-    fn sql(&mut self) -> Parsed<SqlStatement> {
-        let mut pieces = Pieces::default();
-        let mut copied = self.cursor.start();
-        let mut cases = 0usize;
-        while let Some(token) = self.cursor.peek().cloned() {
-            if token.is_symbol(";") {
-                break;
-            }
-            if token.is_word("END") && cases == 0 {
-                let message = "END inside a statement; is a `;` missing before it?".to_string();
-                return Err(self.cursor.error_at(token.span.start, message));
-            }
-            cases += usize::from(token.is_word("CASE"));
-            cases -= usize::from(token.is_word("END"));
-            self.check_closed(&token)?;
-            let into =
-                token.is_word("INTO") && self.cursor.peek_at(1).is_some_and(|next| next.kind == TokenKind::Variable);
-            let text = &self.cursor.source()[copied..token.span.start];
-            if into {
-                pieces.targets(self, text)?;
-            } else if token.kind == TokenKind::Variable {
-                pieces.text(text);
-                pieces.0.push(SqlPart::Use(self.mention()?));
-            } else {
-                self.cursor.advance();
-                continue;
-            }
-            copied = self.cursor.span_from(0).end;
-        }
-        pieces.text(&self.cursor.source()[copied..self.cursor.span_from(copied).end]);
-        Ok(SqlStatement { parts: pieces.0 })
+    /// `record.field`, if such a variable is known.
+    fn field(&self, record: &str) -> Option<String> {
+        let dot = self.cursor.peek_at(1).is_some_and(|token| token.is_symbol("."));
+        let field = self.cursor.peek_at(2).filter(|token| dot && token.kind == TokenKind::Word)?;
+        let name = format!("{record}.{}", field.text.to_lowercase());
+        self.renamed.contains_key(&name).then_some(name)
     }
 
     /// An unfinished string swallows the rest of the file: say where it began.
@@ -352,41 +433,5 @@ fn is_closed(text: &str) -> bool {
         }
         // Quotes inside are doubled, so that a closed token has an even number of them.
         None => text.chars().next().is_some_and(|quote| text.matches(quote).count() % 2 == 0),
-    }
-}
-
-/// The parts of a SQL statement, as they are found.
-#[derive(Default)]
-struct Pieces(Vec<SqlPart>);
-
-impl Pieces {
-    fn text(&mut self, text: &str) {
-        // What follows INTO must not grow together with what stands before it.
-        let after_into = matches!(self.0.last(), Some(SqlPart::Into(_)));
-        let gap = if after_into && !text.is_empty() && !text.starts_with(char::is_whitespace) { " " } else { "" };
-        if !text.is_empty() {
-            self.0.push(SqlPart::Text(format!("{gap}{text}")));
-        }
-    }
-
-    /// `INTO :a, :b`, with the text before it: the blanks between them belong to neither.
-    fn targets(&mut self, parser: &mut Parser<'_>, text: &str) -> Parsed<()> {
-        if self.0.iter().any(|part| matches!(part, SqlPart::Into(_))) {
-            let message = "a statement can have one INTO with variables".to_string();
-            return Err(parser.cursor.error_at(parser.cursor.start(), message));
-        }
-        self.text(text.trim_end());
-        parser.cursor.advance();
-        let mut variables = vec![parser.mention()?];
-        let more = |parser: &Parser<'_>| {
-            parser.cursor.is_symbol(",")
-                && parser.cursor.peek_at(1).is_some_and(|next| next.kind == TokenKind::Variable)
-        };
-        while more(parser) {
-            parser.cursor.advance();
-            variables.push(parser.mention()?);
-        }
-        self.0.push(SqlPart::Into(variables));
-        Ok(())
     }
 }

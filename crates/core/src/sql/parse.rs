@@ -15,16 +15,21 @@ const DIALECTS: &[&dyn Dialect] = &[&GenericDialect {}, &MySqlDialect {}, &Postg
 
 /// Reads one statement in the first dialect that understands it and prints it back so that it means the same to itself.
 pub(crate) fn parse(text: &str) -> Option<Statement> {
-    let operator = |token: &sql::Token<'_>| {
-        "+-*/%|&^=<>!~".contains(token.text) || ["AND", "OR", "XOR", "NOT"].iter().any(|word| token.is_word(word))
-    };
-    if sql::tokens(text).iter().filter(|token| operator(token)).count() > OPERATORS_MAX {
+    if !is_modest(text) {
         return None;
     }
     DIALECTS.iter().find_map(|dialect| {
         let statement = parse_in(*dialect, text)?;
         (parse_in(*dialect, &statement.to_string())? == statement).then_some(statement)
     })
+}
+
+/// Whether a text has few enough operators to be made a tree of.
+pub(crate) fn is_modest(text: &str) -> bool {
+    let operator = |token: &sql::Token<'_>| {
+        "+-*/%|&^=<>!~".contains(token.text) || ["AND", "OR", "XOR", "NOT"].iter().any(|word| token.is_word(word))
+    };
+    sql::tokens(text).iter().filter(|token| operator(token)).count() <= OPERATORS_MAX
 }
 
 fn parse_in(dialect: &dyn Dialect, text: &str) -> Option<Statement> {

@@ -2,7 +2,7 @@
 
 use super::WITHDRAW;
 use crate::case::Call;
-use crate::dialect::{Dialect, Postgres, Sqlite};
+use crate::dialect::{Dialect, MySql, Postgres, Sqlite};
 use crate::outcome::{Column, DbError, ErrorClass, Outcome, StatementResult, TxStatus};
 use crate::program::Program;
 use crate::program::interpret::{CallEnd, CallFailure, ITERATIONS_MAX, Instance};
@@ -140,7 +140,11 @@ fn transactions_open_when_needed() {
     check(&mut stubborn, &[ok(Idle), ok(Idle)], &["BEGIN", "UPDATE a"]);
 
     let mut own = instance("START TRANSACTION; UPDATE a;", Value::Null, &Postgres);
-    check(&mut own, &[ok(Open), ok(Open), ok(Idle)], &["START TRANSACTION", "UPDATE a", "COMMIT"]);
+    check(&mut own, &[ok(Open), ok(Open), ok(Idle)], &["BEGIN", "UPDATE a", "COMMIT"]);
+
+    let mut snapshot = instance("START TRANSACTION READ ONLY; SELECT 1;", Value::Null, &Postgres);
+    let sent = ["START TRANSACTION READ ONLY", "SELECT 1", "COMMIT"];
+    check(&mut snapshot, &[ok(Open), ok(Open), ok(Idle)], &sent);
 
     let mut nothing = instance("IF n THEN UPDATE a; END IF;", Value::Null, &Postgres);
     check(&mut nothing, &[], &[]);
@@ -165,6 +169,106 @@ fn into_takes_one_row_of_as_many_columns() {
     assert_eq!(run(rows(&[&["1"]], 1), &end(false)), failed(too_few));
     let none = CallFailure::IntoColumns { line: 1, variables: 2, columns: 0 };
     assert_eq!(run(ok(Open), &end(false)), failed(none));
+}
+
+#[test]
+fn into_follows_its_rule() {
+    let check_rule = |word: &str, answer: &[&[&str]], expect: Result<Value, usize>| {
+        let body = format!("DECLARE x INT DEFAULT 5; SELECT 1 INTO {word} :x; RETURN x;");
+        let mut instance = instance(&body, Value::Null, &Postgres);
+        let end = if expect.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        check(&mut instance, &[ok(Open), rows(answer, 1), ok(Idle)], &["BEGIN", "SELECT 1", end]);
+        match expect {
+            Ok(value) => assert_eq!(instance.outputs(), [value], "{word}"),
+            Err(rows) => {
+                let failure = CallEnd::Failed(CallFailure::IntoRows { line: 1, rows });
+                assert_eq!(instance.result(), Some(&failure), "{word}");
+            }
+        }
+    };
+    let (none, one, two): (&[&[&str]], &[&[&str]], &[&[&str]]) = (&[], &[&["7"]], &[&["7"], &["8"]]);
+    for (word, without, several) in [
+        ("", Ok(Value::Null), Err(2)),
+        ("KEEP", Ok(Value::int(5)), Err(2)),
+        ("FIRST", Ok(Value::Null), Ok(Value::int(7))),
+        ("STRICT", Err(0), Err(2)),
+    ] {
+        check_rule(word, none, without);
+        check_rule(word, one, Ok(Value::int(7)));
+        check_rule(word, two, several);
+    }
+}
+
+#[test]
+fn rows_are_taken_one_at_a_time() {
+    let body =
+        "DECLARE x INT DEFAULT 9; OPEN c FOR SELECT 1; FETCH c INTO x; FETCH c INTO x; CLOSE c; RETURN x, FOUND();";
+    let mut twice = instance(body, Value::Null, &Postgres);
+    check(&mut twice, &[ok(Open), rows(&[&["4"]], 1), ok(Idle)], &["BEGIN", "SELECT 1", "COMMIT"]);
+    assert_eq!(twice.outputs(), [Value::int(4), Value::Bool(false)]);
+
+    let body =
+        "DECLARE s INT DEFAULT 0; DECLARE x INT; FOR x IN (SELECT 1) DO SET s = s + x; END FOR; RETURN s, FOUND();";
+    let mut sum = instance(body, Value::Null, &Postgres);
+    check(&mut sum, &[ok(Open), rows(&[&["4"], &["5"]], 1), ok(Idle)], &["BEGIN", "SELECT 1", "COMMIT"]);
+    assert_eq!(sum.outputs(), [Value::int(9), Value::Bool(true)]);
+
+    let mut none = instance(body, Value::Null, &Postgres);
+    check(&mut none, &[ok(Open), rows(&[], 1), ok(Idle)], &["BEGIN", "SELECT 1", "COMMIT"]);
+    assert_eq!(none.outputs(), [Value::int(0), Value::Bool(false)]);
+
+    let mut closed = instance("FETCH c INTO n;", Value::Null, &Postgres);
+    check(&mut closed, &[], &[]);
+    let failure = CallFailure::NotOpen { line: 1, cursor: "c".to_string() };
+    assert_eq!(closed.result(), Some(&CallEnd::Failed(failure)));
+}
+
+#[test]
+fn counts_of_rows_can_be_asked_for() {
+    let changed = StatementResult { affected: Some(3), ..StatementResult::default() };
+    let changed = Outcome { results: vec![changed], ..ok(Open) };
+    let mut counted = instance("UPDATE t; RETURN ROW_COUNT(), FOUND();", Value::Null, &Postgres);
+    check(&mut counted, &[ok(Open), changed, ok(Idle)], &["BEGIN", "UPDATE t", "COMMIT"]);
+    assert_eq!(counted.outputs(), [Value::int(3), Value::Bool(true)]);
+}
+
+#[test]
+fn programs_can_fail_and_leave() {
+    let mut raised = instance("UPDATE t; SIGNAL 'enough';", Value::Null, &Postgres);
+    check(&mut raised, &[ok(Open), ok(Open), ok(Idle)], &["BEGIN", "UPDATE t", "ROLLBACK"]);
+    let Some(CallEnd::Failed(failure)) = raised.result() else { panic!("it failed") };
+    assert_eq!(failure.to_string(), "line 1: enough");
+
+    let body =
+        "all: BEGIN LOOP SET n = n + 1; IF n < 3 THEN ITERATE; END IF; LEAVE all; END LOOP; UPDATE t; END; RETURN n;";
+    let mut left = instance(body, Value::int(0), &Postgres);
+    check(&mut left, &[], &[]);
+    assert_eq!(left.outputs(), [Value::int(3)]);
+}
+
+#[test]
+fn levels_are_said_where_the_dialect_wants_them() {
+    let body = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; UPDATE t;";
+    let set = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE";
+    let mut inside = instance(body, Value::Null, &Postgres);
+    check(&mut inside, &[ok(Open), ok(Open), ok(Open), ok(Idle)], &["BEGIN", set, "UPDATE t", "COMMIT"]);
+    let mut before = instance(body, Value::Null, &MySql);
+    check(&mut before, &[ok(Idle), ok(Open), ok(Open), ok(Idle)], &[set, "BEGIN", "UPDATE t", "COMMIT"]);
+    let mut nowhere = instance(body, Value::Null, &Sqlite);
+    check(&mut nowhere, &[ok(Open), ok(Open), ok(Idle)], &["BEGIN", "UPDATE t", "COMMIT"]);
+}
+
+#[test]
+fn autocommit_and_outputs_are_parts_of_a_procedure() {
+    let text = "CREATE PROCEDURE p(OUT x INT, INOUT y INT) AUTOCOMMIT BEGIN UPDATE a; START TRANSACTION; UPDATE b; \
+                START TRANSACTION; UPDATE c; COMMIT; SET x = y; SET y = 0; END;";
+    let program = Program::parse(text).unwrap();
+    let mut instance = Instance::new(&program, &call("p", &[("y", Value::int(3))]), &Postgres).unwrap();
+    let answers = [ok(Idle), ok(Open), ok(Open), ok(Idle), ok(Open), ok(Open), ok(Idle)];
+    let sent = ["UPDATE a", "BEGIN", "UPDATE b", "COMMIT", "BEGIN", "UPDATE c", "COMMIT"];
+    check(&mut instance, &answers, &sent);
+    assert_eq!(instance.outputs(), [Value::int(3), Value::int(0)]);
+    assert!(Instance::new(&program, &call("p", &[]), &Postgres).is_err(), "INOUT needs an argument");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::WITHDRAW;
+use crate::level::LevelName;
 use crate::program::{
-    BinaryOp, Branch, Expr, ExprKind, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, Statement,
-    StatementKind, Variable,
+    BinaryOp, Branch, Expr, ExprKind, IntoClause, IntoRule, Mode, Parameter, Procedure, Program, Span, SqlPart,
+    SqlStatement, SqlText, Statement, StatementKind, Variable,
 };
 use crate::value::{Number, Value};
 
@@ -181,6 +182,8 @@ fn any_literal() -> impl Strategy<Value = Value> {
 
 fn any_expr() -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![any_literal().prop_map(ExprKind::Literal), any_variable().prop_map(ExprKind::Variable)];
+    let special = prop::sample::select(vec![ExprKind::Found, ExprKind::RowCount, ExprKind::Any]);
+    let leaf = prop_oneof![8 => leaf, 1 => special];
     leaf.prop_map(expr).prop_recursive(4, 24, 2, |inner| {
         let boxed = || inner.clone().prop_map(Box::new);
         prop_oneof![
@@ -193,28 +196,38 @@ fn any_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
+fn any_into() -> impl Strategy<Value = IntoClause> {
+    let rules = IntoRule::NAMED.iter().map(|(rule, _)| *rule).collect::<Vec<_>>();
+    let variables = prop::collection::vec(any_variable().prop_map(variable), 1..3);
+    (variables, prop::sample::select(rules)).prop_map(|(variables, rule)| IntoClause { variables, rule })
+}
+
+fn piece(text: &str) -> SqlPart {
+    SqlPart::Text(SqlText { text: text.to_string(), lead: 0, span: nowhere() })
+}
+
 /// SQL that alternates between text and holes.
 fn any_sql() -> impl Strategy<Value = SqlStatement> {
     let text = prop::sample::select(vec![" = ", ", ", " FROM t WHERE ", "\n-- why\n", " ':x' ", " CASE x END "]);
     let hole = prop_oneof![
         3 => any_variable().prop_map(|name| SqlPart::Use(variable(name))),
-        1 => prop::collection::vec(any_variable().prop_map(variable), 1..3).prop_map(SqlPart::Into),
+        1 => any_into().prop_map(SqlPart::Into),
     ];
     prop::collection::vec((hole, text), 0..4).prop_map(|pieces| {
-        let mut parts = vec![SqlPart::Text("SELECT a".to_string())];
+        let mut parts = vec![piece("SELECT a")];
         for (hole, text) in pieces {
             let again = matches!(hole, SqlPart::Into(_)) && parts.iter().any(|part| matches!(part, SqlPart::Into(_)));
             // Text before INTO does not end in a blank, and what follows a list of variables is not one more of them.
-            let spaced = matches!(parts.last(), Some(SqlPart::Text(text)) if text.ends_with(char::is_whitespace));
+            let spaced = matches!(parts.last(), Some(SqlPart::Text(text)) if text.text.ends_with(char::is_whitespace));
             if again || (matches!(hole, SqlPart::Into(_)) && spaced) {
                 continue;
             }
             let text = if matches!(hole, SqlPart::Into(_)) { " FROM t WHERE " } else { text };
-            parts.extend([hole, SqlPart::Text(text.to_string())]);
+            parts.extend([hole, piece(text)]);
         }
         // Blanks at the end do not belong to a statement.
         if let Some(SqlPart::Text(text)) = parts.last_mut() {
-            text.push('z');
+            text.text.push('z');
         }
         SqlStatement { parts }
     })
@@ -228,15 +241,39 @@ fn any_statement() -> impl Strategy<Value = Statement> {
             .prop_map(|(name, value)| StatementKind::Assign { variable: variable(name), value }),
         prop::collection::vec(any_expr(), 0..3).prop_map(StatementKind::Return),
         any_sql().prop_map(StatementKind::Sql),
+        Just(StatementKind::Begin),
+        Just(StatementKind::Isolation(LevelName::parse("repeatable read").unwrap())),
+        any_sql().prop_map(|query| StatementKind::Open { cursor: "c".to_string(), query }),
+        prop::collection::vec(any_variable().prop_map(variable), 1..3)
+            .prop_map(|variables| StatementKind::Fetch { cursor: "c".to_string(), variables }),
+        Just(StatementKind::Close("c".to_string())),
+        any_expr().prop_map(StatementKind::Raise),
     ];
     let statement = |kind| Statement { kind, span: nowhere() };
     simple.prop_map(statement).prop_recursive(3, 12, 3, move |inner| {
         let body = || prop::collection::vec(inner.clone(), 0..3);
         let branch = (any_expr(), body()).prop_map(|(condition, body)| Branch { condition, body });
-        let repetition = (any_expr(), body()).prop_map(|(condition, body)| StatementKind::While { condition, body });
+        let label = || prop::option::of(Just("again".to_string()));
+        let repetition = (label(), any_expr(), body()).prop_map(|(label, condition, body)| StatementKind::While {
+            label,
+            condition,
+            body,
+        });
+        let leave = || prop_oneof![Just(StatementKind::Leave(None)), Just(StatementKind::Iterate(None))];
+        let endless = (label(), body(), leave()).prop_map(move |(label, mut body, leave)| {
+            body.push(statement(leave));
+            StatementKind::Loop { label, body }
+        });
+        let rows = (label(), any_variable(), any_sql(), body()).prop_map(|(label, name, query, body)| {
+            StatementKind::ForEach { label, variables: vec![variable(name)], query, body }
+        });
+        let block = body().prop_map(move |mut body| {
+            body.push(statement(StatementKind::Leave(Some("all".to_string()))));
+            StatementKind::Block { label: "all".to_string(), body }
+        });
         let conditional = (prop::collection::vec(branch, 1..3), body())
             .prop_map(|(branches, otherwise)| StatementKind::If { branches, otherwise });
-        prop_oneof![repetition, conditional].prop_map(statement)
+        prop_oneof![repetition, conditional, endless, rows, block].prop_map(statement)
     })
 }
 
@@ -251,10 +288,15 @@ fn any_program() -> impl Strategy<Value = Program> {
             let declared = variable("amount".to_string());
             let kind = StatementKind::Declare { variable: declared, type_name: type_name.clone(), default };
             body.insert(0, Statement { kind, span: nowhere() });
-            let parameter =
-                |name: &str| Parameter { name: name.to_string(), type_name: type_name.clone(), span: nowhere() };
-            let parameters = vec![parameter("x"), parameter("y_1")];
-            Procedure { name: format!("p{at}"), parameters, body, span: nowhere() }
+            let parameter = |name: &str, mode| Parameter {
+                name: name.to_string(),
+                mode,
+                type_name: type_name.clone(),
+                span: nowhere(),
+            };
+            let modes = [Mode::In, Mode::Out, Mode::InOut];
+            let parameters = vec![parameter("x", modes[at % 3]), parameter("y_1", Mode::In)];
+            Procedure { name: format!("p{at}"), parameters, autocommit: at % 2 == 1, body, span: nowhere() }
         };
         Program { procedures: procedures.into_iter().enumerate().map(build).collect() }
     })

@@ -1,0 +1,217 @@
+//! Expressions of the parser → [`Term`] and [`Predicate`].
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, UnaryOperator, Value as Literal,
+    Visit, Visitor,
+};
+
+use super::Analyzer;
+use crate::program::ir::{BinaryOp, Variable};
+use crate::program::located::{last_plain, plain};
+use crate::program::predicate::{Predicate, Term, Unknown};
+use crate::value::{Number, Value};
+
+impl Analyzer<'_> {
+    /// A value.
+    pub(super) fn term(&mut self, expr: &Expr) -> Term {
+        match expr {
+            Expr::Identifier(name) => self.resolve(None, name),
+            Expr::CompoundIdentifier(names) => match names.as_slice() {
+                [.., qualifier, name] => self.resolve(Some(qualifier), name),
+                _ => Term::Any(Unknown::default()),
+            },
+            Expr::Nested(inner) | Expr::Cast { expr: inner, .. } | Expr::Collate { expr: inner, .. } => {
+                self.term(inner)
+            }
+            Expr::Value(value) => match &value.value {
+                Literal::Placeholder(name) if name.starts_with(':') => {
+                    let span = self.located.span(value);
+                    Term::Variable(Variable { name: name[1..].to_lowercase(), span })
+                }
+                literal => constant_of(literal).map_or(Term::Any(Unknown::default()), Term::Constant),
+            },
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } => match constant(expr) {
+                Some(value) => Term::Constant(value),
+                None => Term::Negate(Box::new(self.term(inner))),
+            },
+            Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.term(expr),
+            Expr::BinaryOp { left, op, right } if arithmetic(op).is_some() => {
+                let op = arithmetic(op).expect("the guard asked");
+                Term::Arithmetic { op, left: Box::new(self.term(left)), right: Box::new(self.term(right)) }
+            }
+            Expr::Function(function) if last_plain(&function.name) == "values" => self.inserted_value(expr),
+            other => Term::Any(self.unknown(other)),
+        }
+    }
+
+    /// A condition.
+    pub(super) fn predicate(&mut self, expr: &Expr) -> Predicate {
+        match expr {
+            Expr::Nested(inner) => self.predicate(inner),
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+                Predicate::all([self.predicate(left), self.predicate(right)])
+            }
+            Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
+                Predicate::Or(vec![self.predicate(left), self.predicate(right)])
+            }
+            Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BangNot, expr } => {
+                Predicate::Not(Box::new(self.predicate(expr)))
+            }
+            Expr::BinaryOp { left, op, right } if comparison(op).is_some() => {
+                let op = comparison(op).expect("the guard asked");
+                self.comparison(op, left, right)
+            }
+            Expr::IsNull(inner) => Predicate::IsNull(self.term(inner)),
+            Expr::IsNotNull(inner) => Predicate::Not(Box::new(Predicate::IsNull(self.term(inner)))),
+            Expr::Between { expr, negated, low, high } => {
+                let bounds = [(BinaryOp::GreaterEqual, low), (BinaryOp::LessEqual, high)];
+                let between = bounds.map(|(op, bound)| self.comparison(op, expr, bound));
+                negate(Predicate::all(between), *negated)
+            }
+            Expr::InList { expr, list, negated } => {
+                let (term, list) = (self.term(expr), list.iter().map(|one| self.term(one)).collect());
+                negate(Predicate::In { term, list }, *negated)
+            }
+            Expr::Value(value) if matches!(value.value, Literal::Boolean(true)) => Predicate::True,
+            other => Predicate::Any(self.unknown(other)),
+        }
+    }
+
+    /// `a = b`; `(a, b) = (c, d)` is one comparison for each.
+    fn comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Predicate {
+        if let (BinaryOp::Equal, Expr::Tuple(lefts), Expr::Tuple(rights)) = (op, left, right) {
+            if lefts.len() == rights.len() {
+                let pairs = lefts.iter().zip(rights);
+                return Predicate::all(pairs.map(|(left, right)| self.comparison(op, left, right)).collect::<Vec<_>>());
+            }
+        }
+        Predicate::Compare { op, left: self.term(left), right: self.term(right) }
+    }
+
+    /// Something that the tree cannot say: the terms inside, and what comes in through subqueries.
+    fn unknown(&mut self, expr: &Expr) -> Unknown {
+        let mut unknown = Unknown::default();
+        let mut parts = Parts { depth: 0, leaves: Vec::new(), queries: Vec::new(), counts: false };
+        let _ = expr.visit(&mut parts);
+        for leaf in &parts.leaves {
+            unknown.over.push(self.term(leaf));
+        }
+        for (query, is_value) in &parts.queries {
+            let before = self.access.tables.len();
+            let outputs = self.query(query);
+            if *is_value {
+                unknown.origins.extend(outputs.iter().flat_map(|output| output.term.origins()));
+            }
+            if unknown.origins.is_empty() {
+                unknown.origins.extend(self.deciding(before..self.access.tables.len()));
+            }
+        }
+        unknown
+    }
+
+    /// `VALUES(x)` in an upsert: what was to be inserted into `x`.
+    fn inserted_value(&mut self, expr: &Expr) -> Term {
+        let Expr::Function(function) = expr else { return Term::Any(Unknown::default()) };
+        let FunctionArguments::List(list) = &function.args else { return Term::Any(Unknown::default()) };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(name)))] = list.args.as_slice() else {
+            return Term::Any(self.unknown(expr));
+        };
+        let excluded = sqlparser::ast::Ident::new(super::write::EXCLUDED);
+        let is_upsert = self.scopes.iter().flat_map(|scope| &scope.relations).any(|one| one.alias == plain(&excluded));
+        if is_upsert { self.resolve(Some(&excluded), name) } else { Term::Any(Unknown::default()) }
+    }
+}
+
+/// The leaves of an expression that are not inside a subquery, and its subqueries.
+struct Parts {
+    depth: usize,
+    leaves: Vec<Expr>,
+    /// Each with whether its columns are values, as against EXISTS.
+    queries: Vec<(Query, bool)>,
+    counts: bool,
+}
+
+impl Visitor for Parts {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        if self.depth == 0 {
+            let exists = std::mem::take(&mut self.counts);
+            self.queries.push((query.clone(), !exists));
+        }
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.depth == 0 {
+            match expr {
+                Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.leaves.push(expr.clone()),
+                Expr::Value(value) if matches!(value.value, Literal::Placeholder(_)) => self.leaves.push(expr.clone()),
+                Expr::Exists { .. } => self.counts = true,
+                _ => {}
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn negate(predicate: Predicate, negated: bool) -> Predicate {
+    if negated { Predicate::Not(Box::new(predicate)) } else { predicate }
+}
+
+fn arithmetic(op: &BinaryOperator) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOperator::Plus => BinaryOp::Add,
+        BinaryOperator::Minus => BinaryOp::Subtract,
+        BinaryOperator::Multiply => BinaryOp::Multiply,
+        BinaryOperator::Divide => BinaryOp::Divide,
+        BinaryOperator::Modulo => BinaryOp::Remainder,
+        BinaryOperator::MyIntegerDivide => BinaryOp::Quotient,
+        _ => return None,
+    })
+}
+
+fn comparison(op: &BinaryOperator) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOperator::Eq => BinaryOp::Equal,
+        BinaryOperator::NotEq => BinaryOp::NotEqual,
+        BinaryOperator::Lt => BinaryOp::Less,
+        BinaryOperator::LtEq => BinaryOp::LessEqual,
+        BinaryOperator::Gt => BinaryOp::Greater,
+        BinaryOperator::GtEq => BinaryOp::GreaterEqual,
+        _ => return None,
+    })
+}
+
+/// The value of a constant expression.
+pub(crate) fn constant(expr: &Expr) -> Option<Value> {
+    match expr {
+        Expr::Value(value) => constant_of(&value.value),
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => constant(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match constant(expr)? {
+            Value::Number(number) => Some(Value::Number(Number::parse(&format!("-{}", number.as_str()))?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn constant_of(literal: &Literal) -> Option<Value> {
+    match literal {
+        Literal::Number(text, _) => Number::parse(text).map(Value::Number),
+        Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => {
+            Some(Value::text(text.replace("''", "'")))
+        }
+        Literal::Boolean(truth) => Some(Value::Bool(*truth)),
+        Literal::Null => Some(Value::Null),
+        _ => None,
+    }
+}

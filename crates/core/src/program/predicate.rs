@@ -1,0 +1,254 @@
+//! Conditions of SQL statements as typed trees over columns, constants and host variables.
+//!
+//! What decides whether two statements can meet on a row is which columns they compare with what. So a condition is
+//! kept as a tree; what the tree cannot say (a function, a pattern, a subquery) is *any* value or truth, together with
+//! the terms that it is computed from: who asks what a condition reads must not miss them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::program::ir::{BinaryOp, Span, Variable};
+use crate::value::Value;
+
+/// A column of a table: what AGENDA calls a database element.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Element {
+    /// The table, by its plain name.
+    pub table: String,
+    /// The column, by its plain name.
+    pub column: String,
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.table, self.column)
+    }
+}
+
+/// A mention of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnRef {
+    /// Which of the statement's tables it belongs to: a position among its accesses. (A table may be mentioned twice.)
+    pub access: usize,
+    /// The column.
+    pub element: Element,
+    /// Where it is mentioned.
+    pub span: Span,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Term {
+    /// A column of the row that is looked at.
+    Column(ColumnRef),
+    /// A constant.
+    Constant(Value),
+    /// The value of a host variable.
+    Variable(Variable),
+    /// `-x`
+    Negate(Box<Term>),
+    /// `x + y` and the like.
+    Arithmetic {
+        /// The operator; no comparison.
+        op: BinaryOp,
+        /// Its left operand.
+        left: Box<Term>,
+        /// Its right operand.
+        right: Box<Term>,
+    },
+    /// Any value.
+    Any(Unknown),
+}
+
+/// Something whose value is not known, but what it is computed from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Unknown {
+    /// The terms inside.
+    pub over: Vec<Term>,
+    /// The columns that come in through a subquery, which accounts for reading them itself.
+    pub origins: BTreeSet<Element>,
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicate {
+    /// True for every row.
+    True,
+    /// All hold.
+    And(Vec<Predicate>),
+    /// One holds.
+    Or(Vec<Predicate>),
+    /// It does not hold.
+    Not(Box<Predicate>),
+    /// A comparison of two values.
+    Compare {
+        /// The operator; a comparison.
+        op: BinaryOp,
+        /// Its left operand.
+        left: Term,
+        /// Its right operand.
+        right: Term,
+    },
+    /// `x IS NULL`
+    IsNull(Term),
+    /// `x IN (a, b)`
+    In {
+        /// What is looked for.
+        term: Term,
+        /// Where.
+        list: Vec<Term>,
+    },
+    /// Any truth value.
+    Any(Unknown),
+}
+
+impl Term {
+    /// Calls `visit` with this term and every term inside.
+    pub fn walk<'t>(&'t self, visit: &mut dyn FnMut(&'t Term)) {
+        visit(self);
+        match self {
+            Term::Negate(inner) => inner.walk(visit),
+            Term::Arithmetic { left, right, .. } => {
+                left.walk(visit);
+                right.walk(visit);
+            }
+            Term::Any(unknown) => unknown.over.iter().for_each(|term| term.walk(visit)),
+            Term::Column(_) | Term::Constant(_) | Term::Variable(_) => {}
+        }
+    }
+
+    /// The columns in it.
+    pub fn columns(&self) -> Vec<&ColumnRef> {
+        let mut columns = Vec::new();
+        self.walk(&mut |term| columns.extend(term.as_column()));
+        columns
+    }
+
+    /// The host variables in it.
+    pub fn variables(&self) -> Vec<&Variable> {
+        let mut variables = Vec::new();
+        self.walk(&mut |term| variables.extend(term.as_variable()));
+        variables
+    }
+
+    /// The columns that its value comes from, be it through subqueries.
+    pub fn origins(&self) -> BTreeSet<Element> {
+        let mut origins = BTreeSet::new();
+        self.walk(&mut |term| match term {
+            Term::Column(column) => drop(origins.insert(column.element.clone())),
+            Term::Any(unknown) => origins.extend(unknown.origins.iter().cloned()),
+            _ => {}
+        });
+        origins
+    }
+
+    /// The column that it is.
+    pub fn as_column(&self) -> Option<&ColumnRef> {
+        if let Term::Column(column) = self { Some(column) } else { None }
+    }
+
+    fn as_variable(&self) -> Option<&Variable> {
+        if let Term::Variable(variable) = self { Some(variable) } else { None }
+    }
+}
+
+impl Predicate {
+    /// All of these, without layers.
+    pub fn all(predicates: impl IntoIterator<Item = Predicate>) -> Predicate {
+        let mut conjuncts = Vec::new();
+        for predicate in predicates {
+            match predicate {
+                Predicate::True => {}
+                Predicate::And(inner) => conjuncts.extend(inner),
+                other => conjuncts.push(other),
+            }
+        }
+        match conjuncts.len() {
+            0 => Predicate::True,
+            1 => conjuncts.remove(0),
+            _ => Predicate::And(conjuncts),
+        }
+    }
+
+    /// The conditions that must all hold.
+    pub fn conjuncts(&self) -> &[Predicate] {
+        match self {
+            Predicate::True => &[],
+            Predicate::And(conjuncts) => conjuncts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// Calls `visit` with the terms of each comparison (or test, or unknown condition) in turn.
+    pub fn atoms<'p>(&'p self, visit: &mut dyn FnMut(Vec<&'p Term>)) {
+        match self {
+            Predicate::True => {}
+            Predicate::And(inner) | Predicate::Or(inner) => inner.iter().for_each(|one| one.atoms(visit)),
+            Predicate::Not(inner) => inner.atoms(visit),
+            Predicate::Compare { left, right, .. } => visit(vec![left, right]),
+            Predicate::IsNull(term) => visit(vec![term]),
+            Predicate::In { term, list } => visit(std::iter::once(term).chain(list).collect()),
+            Predicate::Any(unknown) => visit(unknown.over.iter().collect()),
+        }
+    }
+
+    /// The columns in it.
+    pub fn columns(&self) -> Vec<&ColumnRef> {
+        let mut columns = Vec::new();
+        self.atoms(&mut |terms| columns.extend(terms.into_iter().flat_map(Term::columns)));
+        columns
+    }
+
+    /// The columns that come in through subqueries.
+    pub fn origins(&self) -> BTreeSet<Element> {
+        let mut origins = BTreeSet::new();
+        if let Predicate::Any(unknown) = self {
+            origins.extend(unknown.origins.iter().cloned());
+        }
+        self.atoms(&mut |terms| origins.extend(terms.into_iter().flat_map(Term::origins)));
+        origins
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Term::Column(column) => column.element.fmt(f),
+            Term::Constant(value) => value.fmt(f),
+            Term::Variable(variable) => variable.fmt(f),
+            Term::Negate(inner) => write!(f, "-({inner})"),
+            Term::Arithmetic { op, left, right } => write!(f, "({left} {op} {right})"),
+            Term::Any(unknown) => unknown.fmt(f),
+        }
+    }
+}
+
+/// `any(accounts.balance, :x)`
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = self.over.iter().map(Term::to_string).chain(self.origins.iter().map(Element::to_string));
+        write!(f, "any({})", inside.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |inner: &[Predicate], word: &str| {
+            let inner: Vec<String> = inner.iter().map(Predicate::to_string).collect();
+            format!("({})", inner.join(word))
+        };
+        match self {
+            Predicate::True => f.write_str("true"),
+            Predicate::And(inner) => f.write_str(&join(inner, " and ")),
+            Predicate::Or(inner) => f.write_str(&join(inner, " or ")),
+            Predicate::Not(inner) => write!(f, "not {inner}"),
+            Predicate::Compare { op, left, right } => write!(f, "{left} {op} {right}"),
+            Predicate::IsNull(term) => write!(f, "{term} is null"),
+            Predicate::In { term, list } => {
+                let list: Vec<String> = list.iter().map(Term::to_string).collect();
+                write!(f, "{term} in ({})", list.join(", "))
+            }
+            Predicate::Any(unknown) => unknown.fmt(f),
+        }
+    }
+}
