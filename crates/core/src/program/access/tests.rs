@@ -308,7 +308,6 @@ fn what_is_unknown_is_said_where_it_stands() {
         "INSERT INTO audit VALUES (1)",
         &["`INSERT INTO audit VALUES (1)`: 2 columns are to be filled with 1 values"],
     );
-    check_diagnostic("SET lock_timeout = 1", &[]);
     check_diagnostic("SAVEPOINT s", &[]);
 }
 
