@@ -75,6 +75,7 @@
 //! out.
 
 pub mod input;
+pub mod program;
 pub mod notation;
 mod ways;
 pub mod reach;
