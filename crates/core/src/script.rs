@@ -8,7 +8,9 @@ use crate::case::{Call, Item};
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::program::Program;
-use crate::program::interpret::{Instance, ProgramError};
+use crate::program::evaluate::Variables;
+use crate::program::interpret::{CallEnd, Instance, ProgramError};
+use crate::value::Value;
 
 /// One message to the server, and the item of the session that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,27 @@ pub trait Script: Send {
     ///
     /// Called exactly once per step, and only after the step before it has completed.
     fn next(&mut self, last: Option<&Outcome>) -> Option<Step>;
+
+    /// The calls that have ended since this was last asked.
+    fn ended(&mut self) -> Vec<EndedCall> {
+        Vec::new()
+    }
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndedCall {
+    /// The position of the item among the session's items, from 0.
+    pub item: usize,
+    /// The procedure.
+    pub procedure: String,
+    /// How it ended.
+    pub end: CallEnd,
+    /// What it gave back: the values of RETURN or of the OUT parameters, and then those of every row of every query
+    /// whose answer went to the caller.
+    pub outputs: Vec<Value>,
+    /// The values of its variables at the end.
+    pub variables: Variables,
 }
 
 /// The script of a session: its items, one after the other.
@@ -32,6 +55,7 @@ pub struct SessionScript {
     items: std::vec::IntoIter<ItemScript>,
     current: Option<(usize, ItemScript)>,
     item_count: usize,
+    ended: Vec<EndedCall>,
 }
 
 enum ItemScript {
@@ -53,7 +77,7 @@ impl SessionScript {
                 Item::Call(call) => instantiate(call, program, dialect),
             })
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(SessionScript { items: scripts.into_iter(), current: None, item_count: 0 })
+        Ok(SessionScript { items: scripts.into_iter(), current: None, item_count: 0, ended: Vec::new() })
     }
 }
 
@@ -78,12 +102,20 @@ impl Script for SessionScript {
                 if let Some(sql) = sql {
                     return Some(Step { sql, item: *item });
                 }
+                if let ItemScript::Call(instance) = script {
+                    self.ended.extend(instance.ended(*item));
+                }
             }
+            self.current = None;
             let script = self.items.next()?;
             self.current = Some((self.item_count, script));
             self.item_count += 1;
             // The outcome of the item before is none of the next one's business.
             last = None;
         }
+    }
+
+    fn ended(&mut self) -> Vec<EndedCall> {
+        std::mem::take(&mut self.ended)
     }
 }

@@ -40,9 +40,13 @@ use std::sync::Arc;
 pub use expect::{Expect, Expectation, Guard, Rows};
 pub use parse::{CaseError, parse};
 
+use crate::dialect::Dialect;
 use crate::level::LevelName;
 use crate::program::Program;
+use crate::program::interpret::CallEnd;
 use crate::schedule::{Schedule, Turn};
+use crate::script::EndedCall;
+use crate::sql::{self, TokenKind};
 use crate::value::Value;
 
 /// The version of the case format that this library writes, and the only one that it reads.
@@ -149,16 +153,22 @@ pub enum AssertWhen {
     Start,
     /// After each transaction.
     Each,
+    /// After each call of a procedure.
+    After,
     /// After the last step.
     End,
 }
 
 impl AssertWhen {
+    /// Every moment.
+    pub const ALL: &'static [AssertWhen] = &[AssertWhen::Start, AssertWhen::Each, AssertWhen::After, AssertWhen::End];
+
     /// The word of the `@assert` directive.
     pub fn name(self) -> &'static str {
         match self {
             AssertWhen::Start => "start",
             AssertWhen::Each => "each",
+            AssertWhen::After => "after",
             AssertWhen::End => "end",
         }
     }
@@ -169,10 +179,65 @@ impl AssertWhen {
 pub struct Assert {
     /// When it is checked.
     pub when: AssertWhen,
+    /// The procedure after whose calls it is checked; `Some` exactly if it is checked [`AssertWhen::After`]. In the query,
+    /// `:name` is the value that a parameter has at the end of the call.
+    pub procedure: Option<String>,
     /// What it is called.
     pub name: String,
     /// The query, on one line.
     pub sql: String,
+}
+
+impl Assert {
+    /// Reads what follows `@assert`; the error says what is expected there.
+    pub fn parse(text: &str) -> Result<Assert, &'static str> {
+        let usage = "expected `@assert start|each|end NAME: SELECT …` or `@assert after PROCEDURE NAME: SELECT …`";
+        let (when, rest) = text.trim().split_once(char::is_whitespace).ok_or(usage)?;
+        let when = AssertWhen::ALL.iter().copied().find(|moment| moment.name() == when).ok_or(usage)?;
+        let (head, sql) = rest.split_once(':').ok_or(usage)?;
+        let (procedure, name) = match head.trim().split_once(char::is_whitespace) {
+            Some((procedure, name)) if when == AssertWhen::After => (Some(procedure.to_lowercase()), name.trim()),
+            None if when == AssertWhen::After => return Err(usage),
+            _ => (None, head.trim()),
+        };
+        let sql = sql.trim().trim_end_matches(';').trim_end();
+        let is_complete = !name.is_empty() && !sql.is_empty();
+        let assert = Assert { when, procedure, name: name.to_string(), sql: sql.to_string() };
+        if is_complete { Ok(assert) } else { Err(usage) }
+    }
+}
+
+impl Assert {
+    /// Whether it is to be checked after this call: one of its procedure, that succeeded.
+    pub fn is_about(&self, call: &EndedCall) -> bool {
+        let is_its = |name: &String| name.eq_ignore_ascii_case(&call.procedure);
+        call.end == CallEnd::Returned && self.procedure.as_ref().is_some_and(is_its)
+    }
+
+    /// The query, with the values of the call's variables.
+    pub fn query_about(&self, call: &EndedCall, dialect: &dyn Dialect) -> String {
+        let mut query = String::new();
+        let mut done = 0;
+        for token in sql::tokens(&self.sql).iter().filter(|token| token.kind == TokenKind::Variable) {
+            let name = token.text.trim_start_matches(':').to_lowercase();
+            if let Some(value) = call.variables.get(&name) {
+                query.push_str(&self.sql[done..token.span.start]);
+                query.push_str(&dialect.literal(value));
+                done = token.span.end;
+            }
+        }
+        query.push_str(&self.sql[done..]);
+        query
+    }
+}
+
+/// `each positive: SELECT …`
+impl fmt::Display for Assert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.when.name())?;
+        self.procedure.iter().try_for_each(|procedure| write!(f, "{procedure} "))?;
+        write!(f, "{}: {}", self.name, self.sql)
+    }
 }
 
 /// What a table is expected to hold at the end.
@@ -226,7 +291,7 @@ pub enum Line {
     Anomaly(String),
     /// `@schedule a b a …`; each one is a run of its own.
     Schedule(Schedule),
-    /// `@assert WHEN NAME: QUERY`.
+    /// `@assert WHEN NAME: QUERY`, or `@assert after PROCEDURE NAME: QUERY`.
     Assert(Assert),
     /// `@final TABLE ROWS`.
     Final(Final),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::case::expect::unknown_level;
 use crate::case::literal::{self, LiteralError};
-use crate::case::{Assert, AssertWhen, Case, Entry, Event, Expect, Expectation, FORMAT_VERSION, Final, Guard};
+use crate::case::{Assert, Case, Entry, Event, Expect, Expectation, FORMAT_VERSION, Final, Guard};
 use crate::case::{Item, Line, SessionName, Sql};
 use crate::level::LevelName;
 use crate::outcome::ErrorClass;
@@ -348,17 +348,7 @@ impl<'a> Parser<'a> {
     }
 
     fn assertion(&self, value: &'a str) -> Result<Assert, CaseError> {
-        let usage = "expected `@assert start|each|end NAME: SELECT …`";
-        let (when, rest) = value.split_once(char::is_whitespace).ok_or_else(|| self.error_at(value, usage))?;
-        let moments = [AssertWhen::Start, AssertWhen::Each, AssertWhen::End];
-        let when = moments.into_iter().find(|moment| moment.name() == when);
-        let when = when.ok_or_else(|| self.error_at(value, usage))?;
-        let (name, sql) = rest.split_once(':').ok_or_else(|| self.error_at(rest, usage))?;
-        let (name, sql) = (name.trim(), sql.trim().trim_end_matches(';').trim_end());
-        if name.is_empty() || sql.is_empty() {
-            return Err(self.error_at(rest, usage));
-        }
-        Ok(Assert { when, name: name.to_string(), sql: sql.to_string() })
+        Assert::parse(value).map_err(|usage| self.error_at(value, usage))
     }
 
     fn final_rows(&self, value: &'a str) -> Result<Final, CaseError> {

@@ -48,7 +48,7 @@ fn print_line(text: &mut String, line: &Line) {
         Line::Program(path) => writeln!(text, "-- @program {path}"),
         Line::Anomaly(name) => writeln!(text, "-- @anomaly {name}"),
         Line::Schedule(schedule) => writeln!(text, "-- @schedule {schedule}"),
-        Line::Assert(assert) => writeln!(text, "-- @assert {} {}: {}", assert.when.name(), assert.name, assert.sql),
+        Line::Assert(assert) => writeln!(text, "-- @assert {assert}"),
         Line::Final(expected) => {
             let guard = expected.guard.as_ref().map(|guard| format!("{guard} ")).unwrap_or_default();
             writeln!(text, "-- @final {guard}{} {}", expected.table, super::expect::print_rows(&expected.rows))

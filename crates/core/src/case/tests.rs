@@ -227,7 +227,7 @@ fn line() -> impl Strategy<Value = Line> {
         1 => ("[a-z]{1,8}", prop::option::of(guard()), rows())
             .prop_map(|(table, guard, rows)| Line::Final(Final { guard, table, rows })),
         1 => ("[a-z ]{0,8}[a-z]", "[a-z]([ -~]{0,8}[a-z])?").prop_map(|(name, sql)| {
-            Line::Assert(Assert { when: AssertWhen::Each, name: name.trim().to_string(), sql })
+            Line::Assert(Assert { when: AssertWhen::Each, procedure: None, name: name.trim().to_string(), sql })
         }),
         3 => (sql(), expectations()).prop_map(|(sql, expectations)| Line::Init(sql, expectations)),
         9 => (session(), item(), expectations())

@@ -139,7 +139,8 @@ mod tests {
     fn asserting(when: AssertWhen) -> Case {
         let mut case = case("a UPDATE t SET v = 1");
         let sql = "SELECT id FROM t WHERE v < 0".to_string();
-        case.entries.push(Line::Assert(Assert { when, name: "No overdraft!".to_string(), sql }).into());
+        case.entries
+            .push(Line::Assert(Assert { when, procedure: None, name: "No overdraft!".to_string(), sql }).into());
         case
     }
 

@@ -5,6 +5,7 @@
 //!
 //! * [`diff`]: several targets answer alike
 //! * [`serial`]: results and state equal those of some serial order
+//! * [`calls`]: what an application's calls did together, they could have done one after the other
 //! * [`invariant`]: the case's assertions hold
 //! * [`crash`]: the server and the connections survive
 //! * [`graph`]: the same statements, sorted by their dependencies, answer the same without transactions
@@ -14,6 +15,7 @@
 mod observe;
 pub mod diff;
 pub mod serial;
+pub mod calls;
 pub mod invariant;
 pub mod crash;
 pub mod graph;
@@ -43,7 +45,7 @@ pub trait Oracle {
 }
 
 /// The names of the oracles.
-pub const NAMES: &[&str] = &[diff::NAME, serial::NAME, graph::NAME, invariant::NAME, crash::NAME];
+pub const NAMES: &[&str] = &[diff::NAME, serial::NAME, calls::NAME, graph::NAME, invariant::NAME, crash::NAME];
 
 /// The oracle of that name, as somebody asks for it who wants to know, whatever the level promises.
 pub fn by_name(name: &str) -> Option<Box<dyn Oracle>> {
@@ -56,6 +58,7 @@ pub fn with_policy(name: &str, policy: &Policy) -> Option<Box<dyn Oracle>> {
     match name {
         diff::NAME => Some(Box::new(diff::Diff { policy, ..diff::Diff::default() })),
         serial::NAME => Some(Box::new(serial::Serial { policy, ..serial::Serial::default() })),
+        calls::NAME => Some(Box::new(calls::Calls { policy })),
         invariant::NAME => Some(Box::new(invariant::Invariant { policy })),
         crash::NAME => Some(Box::new(crash::Crash { policy })),
         graph::NAME => Some(Box::new(graph::GraphOracle { policy, ..graph::GraphOracle::default() })),

@@ -28,6 +28,7 @@ use crate::program::code::{self, Operation, OperationKind};
 use crate::program::evaluate::{self, Variables};
 pub use crate::program::failure::{CallEnd, CallFailure, ProgramError};
 use crate::program::{IntoRule, Mode, Procedure, Program, SqlPart, SqlStatement, Variable};
+use crate::script::EndedCall;
 use crate::sql;
 use crate::suggest;
 use crate::value::Value;
@@ -70,6 +71,7 @@ struct OpenCursor {
 /// A running call.
 #[derive(Debug)]
 pub struct Instance {
+    procedure: String,
     dialect: &'static dyn Dialect,
     code: Vec<Operation>,
     position: usize,
@@ -78,6 +80,10 @@ pub struct Instance {
     cursors: BTreeMap<String, OpenCursor>,
     autocommit: bool,
     outputs: Vec<Value>,
+    /// What queries answered to the caller, value by value.
+    shown: Vec<Value>,
+    /// The operation that was carried out last.
+    at: usize,
     status: TxStatus,
     sent: Option<Sent>,
     /// BEGIN has been sent for the statement at `position`: it is not sent twice, whatever the status says.
@@ -95,6 +101,7 @@ impl Instance {
             hint: suggest::hint(&call.procedure, program.procedures.iter().map(|p| p.name.as_str())),
         })?;
         Ok(Instance {
+            procedure: procedure.name.clone(),
             dialect,
             code: code::operations(procedure),
             position: 0,
@@ -103,6 +110,8 @@ impl Instance {
             cursors: BTreeMap::new(),
             autocommit: procedure.autocommit,
             outputs: Vec::new(),
+            shown: Vec::new(),
+            at: 0,
             status: TxStatus::Idle,
             sent: None,
             begun: false,
@@ -136,8 +145,22 @@ impl Instance {
         &self.outputs
     }
 
+    /// The operation that the last message belongs to: its position among [`code::operations`], or one behind the last
+    /// if it is the end of the procedure that commits.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What there is to tell of the call, once it has ended.
+    pub fn ended(&self, item: usize) -> Option<EndedCall> {
+        let outputs = self.outputs.iter().chain(&self.shown).cloned().collect();
+        let (procedure, variables) = (self.procedure.clone(), self.variables.clone());
+        Some(EndedCall { item, procedure, end: self.result()?.clone(), outputs, variables })
+    }
+
     /// Carries out one operation; gives the message that is due, if one is.
     fn advance(&mut self) -> Result<Option<String>, CallFailure> {
+        self.at = self.position;
         let Some(Operation { kind, span }) = self.code.get(self.position).cloned() else {
             self.end = Some(CallEnd::Returned);
             return Ok(None);
@@ -352,7 +375,13 @@ impl Instance {
         let changed = outcome.affected().map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         self.counted(returned.or(changed).unwrap_or(0));
         match answer {
-            Answer::Ignored => Ok(()),
+            Answer::Ignored => {
+                // Without an order of their own, rows come as they like.
+                let mut rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
+                rows.sort();
+                self.shown.extend(rows.into_iter().flatten());
+                Ok(())
+            }
             Answer::Into(variables, rule) => self.assign(variables, *rule, line, outcome),
             Answer::Kept(cursor) => {
                 let rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();

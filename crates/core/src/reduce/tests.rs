@@ -243,7 +243,7 @@ fn marks_go_unless_the_test_needs_them() {
     let mut given = case("a SELECT 1");
     let assert = |name: &str| {
         let (name, sql) = (name.to_string(), "SELECT 1".to_string());
-        Line::Assert(Assert { when: AssertWhen::End, name, sql }).into()
+        Line::Assert(Assert { when: AssertWhen::End, procedure: None, name, sql }).into()
     };
     let Line::Step(_, _, expectations) = &mut given.entries[0].line else { panic!("a step") };
     expectations.push(Expectation { guard: None, expect: Expect::Blocked });

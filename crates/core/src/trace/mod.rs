@@ -15,6 +15,7 @@ use crate::engine::{Death, EngineInfo, Holder, SessionId, State};
 use crate::level::LevelName;
 use crate::outcome::Outcome;
 use crate::schedule::{Constraint, Schedule};
+use crate::script::EndedCall;
 
 /// The position of a step in [`Trace::steps`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +44,8 @@ pub struct Trace {
     pub death: Option<Death>,
     /// What the server complained of in its log; each a text of a few lines.
     pub alarms: Vec<String>,
+    /// The calls that have ended, in the order of their ends.
+    pub calls: Vec<CallRun>,
 }
 
 /// A session during a run.
@@ -108,6 +111,17 @@ pub enum TraceEvent {
     Happened(Event),
     /// A constraint of the `Partial` policy could not be kept: nothing else could have been submitted.
     Infeasible(Constraint),
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRun {
+    /// Whose call.
+    pub session: SessionId,
+    /// The step with which it ended.
+    pub after: StepId,
+    /// How it ended.
+    pub call: EndedCall,
 }
 
 /// One evaluation of an assertion.

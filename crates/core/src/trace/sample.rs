@@ -43,6 +43,7 @@ pub(crate) fn empty() -> Trace {
         final_state: None,
         death: None,
         alarms: Vec::new(),
+        calls: Vec::new(),
     }
 }
 

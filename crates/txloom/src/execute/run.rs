@@ -8,7 +8,7 @@ use txloom_core::engine::{Engine, EngineError, EngineErrorKind, Holder, SessionI
 use txloom_core::oracle::{Mode, RunError, RunRequest};
 use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
 use txloom_core::script::{Script, SessionScript, Step};
-use txloom_core::trace::{CancelReason, Check, SessionRun, StepId, StepRun, Trace, TraceEvent};
+use txloom_core::trace::{CallRun, CancelReason, Check, SessionRun, StepId, StepRun, Trace, TraceEvent};
 
 use super::plan::{Choice, Plan, SessionView};
 use super::worker::{Completion, Worker};
@@ -108,6 +108,7 @@ impl<'a> Run<'a> {
             final_state: None,
             death: None,
             alarms: Vec::new(),
+            calls: Vec::new(),
         };
         Ok(Run { engine, options, case: request.case, sessions, completions, trace })
     }
@@ -206,7 +207,25 @@ impl<'a> Run<'a> {
     /// Checks `each` assertions after a step that ended a transaction.
     fn check_after(&mut self, id: StepId) -> Result<(), RunError> {
         let ended = self.trace.step(id).outcome.as_ref().is_some_and(|outcome| outcome.status == TxStatus::Idle);
-        if ended { self.check_assertions(AssertWhen::Each, Some(id)) } else { Ok(()) }
+        if ended {
+            self.check_assertions(AssertWhen::Each, Some(id))?;
+        }
+        self.check_calls(id)
+    }
+
+    /// Takes note of calls that ended with a step, and checks what is asserted of them.
+    fn check_calls(&mut self, id: StepId) -> Result<(), RunError> {
+        let session = self.trace.step(id).session;
+        for call in self.sessions[session.0].script.ended() {
+            for assert in self.case.asserts(AssertWhen::After).filter(|assert| assert.is_about(&call)) {
+                let query = assert.query_about(&call, self.trace.engine.dialect);
+                let outcome = self.engine.probe(&query)?;
+                let (name, when) = (assert.name.clone(), AssertWhen::After);
+                self.trace.checks.push(Check { name, when, after: Some(id), outcome });
+            }
+            self.trace.calls.push(CallRun { session, after: id, call });
+        }
+        Ok(())
     }
 
     fn check_assertions(&mut self, when: AssertWhen, after: Option<StepId>) -> Result<(), RunError> {

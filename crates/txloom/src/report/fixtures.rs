@@ -57,6 +57,7 @@ impl Play {
                 events: Vec::new(),
                 checks: Vec::new(),
                 final_state: Some(State::default()),
+                calls: Vec::new(),
                 death: None,
                 alarms: Vec::new(),
             },

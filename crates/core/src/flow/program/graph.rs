@@ -200,7 +200,7 @@ impl<'a> Graph<'a> {
     fn settle(&self, unit: &mut Unit) {
         let commits = |end: &usize| self.happens((*end, State::Open)).0 == Happening::Ends { commits: true };
         unit.never_commits = !unit.ends.iter().any(commits);
-        let goes_on = |end: &&usize| self.nodes.get(**end).is_some_and(|node| !self.is_over(node, **end));
+        let goes_on = |end: &&usize| self.nodes.get(**end).is_some_and(|node| !self.is_over(node));
         let mut goals: BTreeSet<usize> = unit.ends.iter().filter(goes_on).copied().collect();
         if goals.is_empty() {
             goals = unit.ends.iter().copied().collect();
@@ -210,11 +210,10 @@ impl<'a> Graph<'a> {
     }
 
     /// Whether nothing but the end of the procedure can follow.
-    fn is_over(&self, node: &Node, position: usize) -> bool {
+    fn is_over(&self, node: &Node) -> bool {
         let mut seen = BTreeSet::new();
         let mut open: Vec<Spot> = node.successors.iter().map(|next| (*next, self.closed())).collect();
         while let Some(spot) = open.pop() {
-            debug_assert!(position <= self.nodes.len());
             if !seen.insert(spot) {
                 continue;
             }

@@ -26,9 +26,10 @@ mod operations;
 #[cfg(test)]
 mod tests;
 
-use super::input::{Application, Element, Node, Operation, Procedure, Verb};
-use crate::program::access::ProcedureAccess;
+use super::input::{Application, Element, Node, Procedure};
+use crate::program::access::{self, ProcedureAccess};
 use crate::program::schema::Schema;
+use crate::program::{Variable, predicate};
 use graph::{Graph, Unit};
 use operations::Columns;
 
@@ -126,6 +127,44 @@ fn build(unit: &Unit, access: &ProcedureAccess, columns: &Columns, number: usize
     (node, place)
 }
 
+/// A row of `xact_parameter`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// The transaction.
+    pub transaction: String,
+    /// The host variable.
+    pub variable: String,
+    /// Whether it is defined; else it is used.
+    pub is_defined: bool,
+    /// The column that it is defined from, or used for.
+    pub element: Element,
+}
+
+fn parameters_of(transaction: &str, node: &access::Node) -> Vec<Parameter> {
+    let row = |variable: &Variable, is_defined: bool, element: &predicate::Element| Parameter {
+        transaction: transaction.to_string(),
+        variable: variable.name.clone(),
+        is_defined,
+        element: Element::column(&element.table, &element.column),
+    };
+    let mut rows = Vec::new();
+    for definition in &node.defines {
+        rows.extend(definition.origins.iter().map(|element| row(&definition.variable, true, element)));
+    }
+    let mut uses: Vec<&access::Use> = node.uses.iter().collect();
+    uses.sort_by_key(|used| used.variable.span.start);
+    for used in uses {
+        match &used.place {
+            access::Place::Test(elements) => {
+                rows.extend(elements.iter().map(|element| row(&used.variable, false, element)));
+            }
+            access::Place::Value(element) => rows.push(row(&used.variable, false, element)),
+            access::Place::Other => {}
+        }
+    }
+    rows
+}
+
 impl Flowing {
     /// AGENDA's table `xact_read_write` (the paper's Table 2): each transaction with the elements that it reads and
     /// writes, without repetition.
@@ -146,13 +185,27 @@ impl Flowing {
         rows
     }
 
+    /// AGENDA's table `xact_parameter` (Table 3): each transaction with the host variables that it defines from, or uses
+    /// for, columns.
+    pub fn parameters(&self, procedures: &[Given<'_>]) -> Vec<Parameter> {
+        let mut rows = Vec::new();
+        for (procedure, (given, places)) in procedures.iter().zip(&self.places).enumerate() {
+            for (node, place) in places.iter().enumerate() {
+                let node = &self.application.procedures[procedure].nodes[node];
+                for position in place.positions.iter().filter(|_| node.is_transaction) {
+                    for row in parameters_of(&node.name, &given.access.nodes[*position]) {
+                        if !rows.contains(&row) {
+                            rows.push(row);
+                        }
+                    }
+                }
+            }
+        }
+        rows
+    }
+
     fn transactions(&self) -> impl Iterator<Item = &Node> {
         let nodes = self.application.procedures.iter().flat_map(|procedure| &procedure.nodes);
         nodes.filter(|node| node.is_transaction)
     }
-}
-
-/// Whether an operation is a statement, and not host code.
-pub(super) fn is_statement(operation: &Operation) -> bool {
-    !matches!(operation.verb, Verb::Assign | Verb::Decide)
 }

@@ -12,7 +12,8 @@ use crate::case::{Assert, AssertWhen};
 pub fn assertions(schema: &Schema) -> Vec<Assert> {
     let mut all = Vec::new();
     for table in &schema.tables {
-        let mut assert = |name: String, sql: String| all.push(Assert { when: AssertWhen::Each, name, sql });
+        let mut assert =
+            |name: String, sql: String| all.push(Assert { when: AssertWhen::Each, procedure: None, name, sql });
         if !table.primary_key.is_empty() {
             assert(format!("{} primary key", table.name), duplicates(table, &table.primary_key));
         }

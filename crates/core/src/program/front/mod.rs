@@ -39,9 +39,11 @@ mod mysql;
 mod plpgsql;
 mod records;
 mod routine;
+mod setup;
 #[cfg(test)]
 mod tests;
 
+pub use setup::{Stated, stated};
 pub(crate) use units::{Source, Unit};
 
 use crate::program::access::{ProcedureAccess, nodes};

@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::program::BinaryOp;
+use crate::program::predicate::{Predicate, Term};
+use crate::program::schema::{self as program, ColumnType, TypeKind};
 use crate::value::Value;
 
 /// Tables to be filled. Their names, and those of their columns, are plain and unique.
@@ -168,5 +171,80 @@ pub(super) fn folded(value: &Value) -> Value {
     match value {
         Value::Text(text) => Value::Text(text.trim_end_matches(' ').to_lowercase()),
         other => other.clone(),
+    }
+}
+
+/// The tables of a program, as far as filling them goes.
+impl From<&program::Schema> for Schema {
+    fn from(schema: &program::Schema) -> Schema {
+        Schema { tables: schema.tables.values().map(|table| from_table(table, schema)).collect() }
+    }
+}
+
+fn from_table(table: &program::Table, schema: &program::Schema) -> Table {
+    let is_key = |column: &program::Column| table.primary_key.contains(&column.name);
+    let columns = table.columns.iter().filter(|column| !column.generated).map(|column| Column {
+        name: column.name.clone(),
+        kind: Kind::from(&column.column_type),
+        nullable: column.nullable && !is_key(column),
+    });
+    let foreign_key = |key: &program::ForeignKey| ForeignKey {
+        columns: key.columns.clone(),
+        table: key.table.clone(),
+        referred: match key.referred.as_slice() {
+            [] => schema.table(&key.table).map(|table| table.primary_key.clone()).unwrap_or_default(),
+            named => named.to_vec(),
+        },
+    };
+    let known = |key: &ForeignKey| schema.table(&key.table).is_some() && key.columns.len() == key.referred.len();
+    Table {
+        name: table.name.clone(),
+        columns: columns.collect(),
+        keys: table.keys().map(<[String]>::to_vec).collect(),
+        foreign_keys: table.foreign_keys.iter().map(foreign_key).filter(known).collect(),
+        checks: table.checks.iter().flat_map(|check| checks(&check.predicate)).collect(),
+    }
+}
+
+/// The parts of a condition that compare a column with a constant or another column; all of them must hold.
+fn checks(predicate: &Predicate) -> Vec<Check> {
+    match predicate {
+        Predicate::And(all) => all.iter().flat_map(checks).collect(),
+        Predicate::Compare { op, left: Term::Column(column), right, .. } => {
+            let with = match right {
+                Term::Constant(value) => Operand::Constant(value.clone()),
+                Term::Column(other) => Operand::Column(other.element.column.clone()),
+                _ => return Vec::new(),
+            };
+            let comparison = match op {
+                BinaryOp::Equal => Comparison::Equal,
+                BinaryOp::NotEqual => Comparison::NotEqual,
+                BinaryOp::Less => Comparison::Less,
+                BinaryOp::LessEqual => Comparison::LessEqual,
+                BinaryOp::Greater => Comparison::Greater,
+                BinaryOp::GreaterEqual => Comparison::GreaterEqual,
+                _ => return Vec::new(),
+            };
+            vec![Check { column: column.element.column.clone(), comparison, with }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl From<&ColumnType> for Kind {
+    fn from(column: &ColumnType) -> Kind {
+        match column.kind {
+            TypeKind::Integer => Kind::Integer,
+            TypeKind::Decimal | TypeKind::Float => Kind::Decimal,
+            TypeKind::Boolean => Kind::Boolean,
+            TypeKind::Date => Kind::Date,
+            TypeKind::Time => Kind::Time,
+            TypeKind::Timestamp => Kind::Timestamp,
+            TypeKind::Bytes => Kind::Bytes,
+            TypeKind::Enumeration => Kind::OneOf(column.values.iter().cloned().map(Value::Text).collect()),
+            TypeKind::Text | TypeKind::Other => {
+                Kind::Text(column.length.and_then(|length| usize::try_from(length).ok()))
+            }
+        }
     }
 }
