@@ -21,6 +21,7 @@ fn run(args: &Args, streams: &mut Streams) -> Result<Exit, Failure> {
     match &args.command {
         Command::Hunt(args) => cli::hunt::run(args, streams),
         Command::Storm(args) => cli::storm::run(args, streams),
+        Command::Analyze(args) => cli::analyze::run(args, streams),
         Command::Run(args) => cli::run::run(args, streams),
         Command::Reduce(args) => cli::reduce::run(args, streams),
         Command::Levels(args) => cli::levels::run(args, streams),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
+use super::analyze::AnalyzeArgs;
 use super::check::CheckArgs;
 use super::convert::ConvertArgs;
 use super::reduce::ReduceArgs;
@@ -53,6 +54,9 @@ pub enum Command {
     /// Let many sessions loose on a database at once, record what they see, and check it
     #[command(after_help = super::storm::EXAMPLES)]
     Storm(StormArgs),
+    /// Tell which orders of an application's transactions can go wrong, and run them to see whether they do
+    #[command(after_help = super::analyze::EXAMPLES)]
+    Analyze(AnalyzeArgs),
     /// Run cases, and compare what happens with what they expect
     #[command(after_help = run_help())]
     Run(RunArgs),

@@ -9,7 +9,7 @@
 //! * [`streams`]: where output goes: widths, colours, closed pipes
 //! * [`failure`]: why a command ended early: one paragraph and an exit code
 //! * [`cases`]: from file names to cases
-//! * [`run`], [`hunt`], [`storm`], [`reduce`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
+//! * [`run`], [`hunt`], [`storm`], [`analyze`], [`reduce`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
 //! * [`isolation`]: a form of `run` of its own
 //! * [`signals`]: what Ctrl-C does
 //!
@@ -27,6 +27,7 @@ pub mod convert;
 pub mod check;
 pub mod hunt;
 pub mod storm;
+pub mod analyze;
 pub mod reduce;
 pub mod doctor;
 pub mod levels;

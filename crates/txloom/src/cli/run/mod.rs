@@ -5,6 +5,8 @@ mod judge;
 mod record;
 mod history;
 
+use std::time::Duration;
+
 use txloom_core::engine::Engine;
 use txloom_core::oracle::Runner;
 
@@ -13,7 +15,7 @@ use super::cases::{self, LoadedCase};
 use super::failure::Failure;
 use super::settings::{self, RunSettings};
 use super::streams::Streams;
-use crate::engines::{self, Place};
+use crate::engines::{self, Place, Target};
 use crate::execute::{EngineRunner, ExecuteOptions};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -55,13 +57,22 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
 
 /// Starts all targets. What can be wrong with the case files is known by now, so that no server starts in vain.
 pub(crate) fn start(settings: &RunSettings, streams: &mut Streams) -> Result<EngineRunner, Failure> {
-    for target in settings.targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
+    start_targets(&settings.targets, settings.statement_limit, streams)
+}
+
+/// Starts targets, and says first what will be done on servers that run already.
+pub(crate) fn start_targets(
+    targets: &[Target],
+    statement_limit: Duration,
+    streams: &mut Streams,
+) -> Result<EngineRunner, Failure> {
+    for target in targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
         let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
                        on that server is touched";
         streams.complain(&format!("txloom: {target}: {promise}"));
     }
-    let engines: Vec<Box<dyn Engine>> = settings.targets.iter().map(engines::open).collect::<Result<_, _>>()?;
-    let options = ExecuteOptions { statement_limit: settings.statement_limit };
+    let engines: Vec<Box<dyn Engine>> = targets.iter().map(engines::open).collect::<Result<_, _>>()?;
+    let options = ExecuteOptions { statement_limit };
     Ok(EngineRunner::new(engines).with_options(options))
 }
 

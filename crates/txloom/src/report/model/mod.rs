@@ -14,7 +14,8 @@
 //! ├── levels    LevelsReport   → targets → anomalies → levels
 //! ├── check     CheckReport    → histories → answers, or levels and anomalies
 //! ├── hunt      HuntReport     → counts, findings → trace
-//! └── storm     StormReport    → counts, judgement of the recorded history
+//! ├── storm     StormReport    → counts, judgement of the recorded history
+//! └── analysis  AnalysisReport → schedules and commit points of a program, what became of them
 //! ```
 //!
 //! Steps are counted from 1, in order of submission, as people read them.
@@ -29,9 +30,11 @@ pub mod levels;
 pub mod check;
 pub mod hunt;
 pub mod storm;
+pub mod analysis;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use analysis::AnalysisReport;
 pub use doctor::{DoctorReport, TargetStatus};
 pub use finding::{
     ComparisonReport, ExhibitReport, ExplanationReport, FindingReport, FindingsReport, JudgedCase, JudgedReport,
@@ -89,6 +92,8 @@ pub enum Body {
     Hunt(Box<hunt::HuntReport>),
     /// What a storm came to.
     Storm(Box<storm::StormReport>),
+    /// What can go wrong in an application.
+    Analysis(Box<analysis::AnalysisReport>),
 }
 
 /// Stands for [`FORMAT_VERSION`]: any other number is refused when a report is read.

@@ -44,6 +44,7 @@ mod check;
 mod hunt;
 mod invariants;
 mod storm;
+mod analysis;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport, Reco
 use super::model::levels::LevelsReport;
 use super::model::storm::{StormPlan, StormReport};
 use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
+pub use analysis::{print_analysis, print_analysis_summary, print_analysis_tables};
 use line::Line;
 use page::Page;
 pub use storm::StormProgress;
@@ -93,6 +95,7 @@ pub fn print(report: &Report, options: &TextOptions) -> String {
         Body::Check(found) => paint(options, |page| check::write(page, found)),
         Body::Hunt(found) => paint(options, |page| hunt::write_summary(page, found)),
         Body::Storm(found) => print_storm_summary(found, options),
+        Body::Analysis(found) => print_analysis(found, &[], options),
     }
 }
 

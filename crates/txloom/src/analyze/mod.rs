@@ -1,0 +1,66 @@
+//! Analysing applications: which orders of their transactions can go wrong, and do they?
+//!
+//! ```text
+//!   files ──project──→ program, tables, assertions
+//!                          │
+//!                      core::flow ──→ schedules ⟨Ti_A, Tj_B, Tk_A⟩, commit points
+//!                          │
+//!            data: rows and arguments that make the calls meet
+//!                          │
+//!            force: the calls, transaction by transaction, in that order ──→ is it possible at all?
+//!                          │
+//!            trial: the same as a case, judged by serial orders of the calls and by assertions
+//! ```
+//!
+//! A schedule that the analysis finds is a possibility. It counts as *manifest* only if a run of it, on a real database,
+//! left what no order of the calls leaves, or broke an assertion that every order keeps; the run is a case file that
+//! anybody can run again.
+
+pub mod project;
+pub mod data;
+pub mod force;
+pub mod trial;
+pub mod atomicity;
+pub mod report;
+
+use txloom_core::flow::program::{self, Cut, Flowing, Given};
+use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points, groups, schedules};
+
+pub use project::{Project, SourceFile};
+
+/// What can be said of a program without running it.
+#[derive(Debug, Clone)]
+pub struct Analysis {
+    /// Its transactions.
+    pub flowing: Flowing,
+    /// The schedules that may go wrong.
+    pub schedules: Vec<Schedule>,
+    /// Which of them are alike.
+    pub groups: Vec<Group>,
+    /// Where the end of the process would leave half of the work.
+    pub points: Vec<CommitPoint>,
+}
+
+impl Analysis {
+    /// Analyses a program.
+    pub fn of(project: &Project, cut: Cut) -> Analysis {
+        let flowing = program::application(&project.given(), &project.schema, cut);
+        let schedules = schedules(&flowing.application);
+        let groups = groups(&schedules);
+        let points = commit_points(&flowing.application);
+        Analysis { flowing, schedules, groups, points }
+    }
+
+    /// How many schedules each step of the analysis leaves.
+    pub fn funnel(&self) -> Funnel {
+        Funnel::of(&self.flowing.application)
+    }
+}
+
+impl Project {
+    /// The procedures, as the analysis takes them.
+    pub fn given(&self) -> Vec<Given<'_>> {
+        let autocommits = self.program.procedures.iter().map(|procedure| procedure.autocommit);
+        self.accesses.iter().zip(autocommits).map(|(access, autocommit)| Given { access, autocommit }).collect()
+    }
+}

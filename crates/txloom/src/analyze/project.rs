@@ -1,0 +1,137 @@
+//! The files of an application, read together.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use txloom_core::case::Assert;
+use txloom_core::program::access::ProcedureAccess;
+use txloom_core::program::code::OperationKind;
+use txloom_core::program::front::{self, stated};
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Diagnostic, Program, Severity, Span};
+
+/// A file of an application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// What people call it.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A place in one of the files.
+#[derive(Debug, Clone, Copy)]
+pub struct At {
+    /// The position of the file.
+    pub file: usize,
+    /// The place in it.
+    pub span: Span,
+}
+
+/// An application: its procedures and tables, from all of its files.
+#[derive(Debug, Clone, Default)]
+pub struct Project {
+    /// The files.
+    pub files: Vec<SourceFile>,
+    /// The procedures.
+    pub program: Arc<Program>,
+    /// The graph of each procedure.
+    pub accesses: Vec<ProcedureAccess>,
+    /// The file of each procedure.
+    pub homes: Vec<usize>,
+    /// The tables.
+    pub schema: Schema,
+    /// What creates the tables, in order.
+    pub definitions: Vec<String>,
+    /// What fills them, in order.
+    pub rows: Vec<String>,
+    /// What must be true.
+    pub asserts: Vec<(At, Assert)>,
+    /// What could not be read or resolved, with the file that it is in.
+    pub diagnostics: Vec<(usize, Diagnostic)>,
+    /// How many SQL statements the procedures have, and how many of them are understood.
+    pub statements: (usize, usize),
+}
+
+impl Project {
+    /// Reads all files; each knows the tables of all others.
+    pub fn read(files: Vec<SourceFile>) -> Project {
+        let schemas: Vec<Schema> =
+            files.iter().map(|file| front::read(&file.text, &Schema::default()).schema).collect();
+        let mut project = Project { files, ..Project::default() };
+        let mut program = Program::default();
+        for at in 0..project.files.len() {
+            let others = schemas.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, schema)| schema);
+            project.add(at, &together(others), &mut program);
+        }
+        project.program = Arc::new(program);
+        project.check_asserts();
+        project
+    }
+
+    fn add(&mut self, file: usize, known: &Schema, program: &mut Program) {
+        let text = &self.files[file].text;
+        let reading = front::read(text, known);
+        let said = stated(text);
+        self.schema.tables.extend(reading.schema.tables.clone());
+        self.schema.views.extend(reading.schema.views.clone());
+        self.definitions.extend(said.definitions);
+        self.rows.extend(said.rows);
+        self.asserts.extend(said.asserts.into_iter().map(|(span, assert)| (At { file, span }, assert)));
+        let (all, understood) = statements(&reading.accesses, &reading.diagnostics);
+        self.statements = (self.statements.0 + all, self.statements.1 + understood);
+        let diagnostics = reading.diagnostics.into_iter().chain(said.diagnostics);
+        self.diagnostics.extend(diagnostics.map(|diagnostic| (file, diagnostic)));
+        for (procedure, access) in reading.program.procedures.into_iter().zip(reading.accesses) {
+            if program.procedure(&procedure.name).is_some() {
+                let message = format!("another file has a procedure {}, too; this one is left out", procedure.name);
+                self.diagnostics.push((file, Diagnostic::error(procedure.span, message)));
+                continue;
+            }
+            program.procedures.push(procedure);
+            self.accesses.push(access);
+            self.homes.push(file);
+        }
+    }
+
+    /// An assertion about a procedure needs one.
+    fn check_asserts(&mut self) {
+        for (at, assert) in &self.asserts {
+            let unknown = assert.procedure.as_ref().filter(|name| self.program.procedure(name).is_none());
+            if let Some(name) = unknown {
+                let message = format!("there is no procedure {name} for the assertion {} to be about", assert.name);
+                self.diagnostics.push((at.file, Diagnostic::error(at.span, message)));
+            }
+        }
+    }
+
+    /// Whether a part of the sources could not be read or resolved.
+    pub fn is_incomplete(&self) -> bool {
+        self.diagnostics.iter().any(|(_, diagnostic)| diagnostic.severity == Severity::Error)
+    }
+}
+
+fn together<'s>(schemas: impl Iterator<Item = &'s Schema>) -> Schema {
+    let mut all = Schema::default();
+    for schema in schemas {
+        all.tables.extend(schema.tables.clone());
+        all.views.extend(schema.views.clone());
+    }
+    all
+}
+
+/// How many SQL statements there are, and how many have no error in them.
+fn statements(accesses: &[ProcedureAccess], diagnostics: &[Diagnostic]) -> (usize, usize) {
+    let nodes = accesses.iter().flat_map(|access| &access.nodes);
+    let is_sql = |kind: &OperationKind| matches!(kind, OperationKind::Send(_) | OperationKind::Open(..));
+    let sent: BTreeSet<(usize, usize)> = nodes
+        .filter(|node| is_sql(&node.operation.kind))
+        .map(|node| (node.operation.span.start, node.operation.span.end))
+        .collect();
+    let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let is_inside = |(start, end): &(usize, usize), span: &Span| (*start..*end).contains(&span.start);
+    let understood = sent.iter().filter(|range| !errors().any(|error| is_inside(range, &error.span))).count();
+    // What could not even be read is a statement, too.
+    let unread = errors().filter(|error| !sent.iter().any(|range| is_inside(range, &error.span))).count();
+    (sent.len() + unread, understood)
+}

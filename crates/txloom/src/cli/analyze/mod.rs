@@ -1,0 +1,202 @@
+//! `txloom analyze`: which orders of an application's transactions can go wrong, and do they?
+//!
+//! ```text
+//!   files ──→ Project ──→ Analysis ──→ AnalysisReport ──→ text with pictures of the sources, JSON
+//!                             └──--run──→ Trials ──→ what became of each schedule; cases in -o DIR
+//! ```
+
+mod cases;
+mod settings;
+
+use std::path::PathBuf;
+
+use txloom_core::flow::program::Cut;
+use txloom_core::oracle::RunError;
+
+use super::args::{Format, ServerArgs};
+use super::failure::Failure;
+use super::run::start_targets;
+use super::streams::Streams;
+use crate::analyze::atomicity::Remainder;
+use crate::analyze::trial::{Fate, TrialError, Trials};
+use crate::analyze::{Analysis, Project, report};
+use crate::execute::EngineRunner;
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::report::model::analysis::{AnalysisReport, FateReport, RunOn};
+use crate::report::model::{Body, Report};
+use crate::report::{json, text};
+use settings::AnalyzeSettings;
+
+/// The flags of `analyze`.
+#[derive(Debug, Default, clap::Args)]
+pub struct AnalyzeArgs {
+    /// SQL files with the application's procedures (MySQL, PL/pgSQL, or our own notation); directories are searched
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// A file with the tables, e.g. what a dump tool writes; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub schema: Vec<PathBuf>,
+    /// Run every schedule that is found, and tell whether it goes wrong
+    #[arg(long)]
+    pub run: bool,
+    /// Where to run them [default: sqlite]
+    #[arg(long, value_name = "TARGET")]
+    pub on: Option<String>,
+    /// The isolation level to run at
+    #[arg(long, default_value = "serializable")]
+    pub level: String,
+    /// Sample values for tables that no file fills (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub samples: Option<PathBuf>,
+    /// What all random choices follow from: the same seed, the same rows and arguments
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Take every statement for a transaction of its own: what do the transactions protect from?
+    #[arg(long)]
+    pub each_statement: bool,
+    /// Only tell what was read: procedures, transactions, statements, how many schedules each step leaves
+    #[arg(long, conflicts_with_all = ["run", "tables"])]
+    pub summary: bool,
+    /// Only tell what each transaction reads, writes, defines and uses
+    #[arg(long, conflicts_with = "run")]
+    pub tables: bool,
+    /// Write what goes wrong into this directory, as cases that can be run again
+    #[arg(short, long, value_name = "DIR", requires = "run")]
+    pub out: Option<PathBuf>,
+    /// Cancel a statement that takes longer than this, e.g. 500ms, 10s, 2m
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub statement_limit: String,
+    /// The form of the report
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// What private servers are told.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// What people will want to do.
+pub const EXAMPLES: &str = "\
+Examples:
+  txloom analyze app.sql                                     what can go wrong, and where
+  txloom analyze procedures/ --schema dump.sql --run         … and does it? On SQLite
+  txloom analyze app.sql --run --on postgres -o found        on PostgreSQL; cases to run again in found/
+  txloom analyze app.sql --each-statement                    what do the transactions protect from?";
+
+/// Runs the command.
+pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    let mut settings = AnalyzeSettings::new(args)?;
+    let project = Project::read(settings.read(streams)?);
+    if let Some(path) = &args.samples {
+        settings.trial.samples = settings::samples(path, &project)?;
+    }
+    if project.program.procedures.is_empty() && project.diagnostics.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "there is no procedure in {}: write them as CREATE PROCEDURE … (see docs/reference/programs.md)",
+            project.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    let cut = if args.each_statement { Cut::EachQuery } else { Cut::AsWritten };
+    let analysis = Analysis::of(&project, cut);
+    let mut told = report::report(&project, &analysis);
+    if args.tables {
+        told.tables = Some(report::tables(&project, &analysis));
+    }
+    if args.run {
+        try_all(&settings, &project, &analysis, &mut told, streams)?;
+    }
+    print(args, &told, &project, streams)?;
+    if interrupt::requested() {
+        return Err(Failure::interrupted());
+    }
+    Ok(exit(args, &told, &project))
+}
+
+/// Runs every schedule, and loses a call behind every commit point.
+fn try_all(
+    settings: &AnalyzeSettings,
+    project: &Project,
+    analysis: &Analysis,
+    told: &mut AnalysisReport,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let mut runner = start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?;
+    let info = runner.engines_mut()[0].info().clone();
+    info.require_level(&settings.trial.level)?;
+    super::settings::tell_of_kept(std::slice::from_ref(&info), &settings.server, streams);
+    let level = settings.trial.level.to_string();
+    told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level });
+    let mut cases = settings.out.as_deref().map(|out| cases::Folder::new(out, project)).transpose()?;
+    for (schedule, entry) in analysis.schedules.iter().zip(&mut told.schedules) {
+        if interrupt::requested() {
+            return Ok(());
+        }
+        let fate = Trials::new(project, analysis, &settings.trial, &mut runner).of(schedule).map_err(failure)?;
+        let mut shown = report::fate(analysis, schedule, &fate);
+        if let (Some(cases), Fate::Manifest(manifest)) = (&mut cases, &fate) {
+            cases.write(&entry.name, &manifest.finding, &mut shown)?;
+        }
+        entry.fate = Some(shown);
+    }
+    lose_all(settings, project, analysis, told, (&mut runner, cases.as_mut()))
+}
+
+fn lose_all(
+    settings: &AnalyzeSettings,
+    project: &Project,
+    analysis: &Analysis,
+    told: &mut AnalysisReport,
+    (runner, mut cases): (&mut EngineRunner, Option<&mut cases::Folder>),
+) -> Result<(), Failure> {
+    let target = settings.target.to_string();
+    for (point, entry) in analysis.points.iter().zip(&mut told.commit_points) {
+        if interrupt::requested() {
+            return Ok(());
+        }
+        let mut trials = Trials::new(project, analysis, &settings.trial, &mut *runner);
+        let remainder = trials.remainder(point).map_err(failure)?;
+        let mut shown = report::remainder(analysis, point, &remainder);
+        if let (Some(cases), Remainder::Broken { case, .. }) = (cases.as_deref_mut(), &remainder) {
+            cases.write_lost(&entry.transaction, case, &target, &mut shown)?;
+        }
+        entry.fate = Some(shown);
+    }
+    Ok(())
+}
+
+fn failure(error: TrialError) -> Failure {
+    match error {
+        TrialError::Run(RunError::Engine(error)) => Failure::from(error),
+        other => Failure::bad_input(other),
+    }
+}
+
+fn print(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project, streams: &mut Streams) -> Result<(), Failure> {
+    let options = *streams.text_options();
+    match args.format {
+        Format::Json => streams.print(&json::print(&Report::new(Body::Analysis(Box::new(told.clone()))))),
+        Format::Text if args.summary => streams.print(&text::print_analysis_summary(told, &options)),
+        Format::Text if args.tables => streams.print(&text::print_analysis_tables(told, &project.files, &options)),
+        Format::Text => streams.print(&text::print_analysis(told, &project.files, &options)),
+    }
+}
+
+/// Something was found; or something could not be told; or all is well.
+fn exit(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project) -> Exit {
+    let fates: Vec<&FateReport> = told
+        .schedules
+        .iter()
+        .filter_map(|it| it.fate.as_ref())
+        .chain(told.commit_points.iter().filter_map(|it| it.fate.as_ref()))
+        .collect();
+    let is_found = match args.run {
+        true => fates.iter().any(|fate| fate.verdict == "manifest"),
+        false => !told.schedules.is_empty() || !told.commit_points.is_empty(),
+    };
+    let is_open = fates.iter().any(|fate| fate.verdict == "undecided" || fate.verdict == "not-reached");
+    match (is_found && !args.summary && !args.tables, is_open || project.is_incomplete()) {
+        (true, _) => Exit::Found,
+        (false, true) => Exit::Undecided,
+        (false, false) => Exit::Clean,
+    }
+}

@@ -1,0 +1,172 @@
+//! What `analyze` tells of an application.
+
+use serde::{Deserialize, Serialize};
+
+/// What can go wrong in an application, and what does.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnalysisReport {
+    /// What was analysed.
+    pub summary: SummaryReport,
+    /// What could not be read or resolved.
+    pub remarks: Vec<RemarkReport>,
+    /// What transactions read, write, define and use; if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tables: Option<TablesReport>,
+    /// Where it was run, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunOn>,
+    /// The schedules that may go wrong.
+    pub schedules: Vec<ScheduleReport>,
+    /// The commits behind which the end of the process would leave half of the work.
+    pub commit_points: Vec<CommitPointReport>,
+}
+
+/// What was analysed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SummaryReport {
+    /// The files.
+    pub files: Vec<String>,
+    /// How many tables there are.
+    pub tables: usize,
+    /// How many procedures.
+    pub procedures: usize,
+    /// How many transactions.
+    pub transactions: usize,
+    /// How many SQL statements stand in procedures.
+    pub statements: usize,
+    /// How many of them are understood.
+    pub understood: usize,
+    /// How many assertions there are.
+    pub assertions: usize,
+    /// All triples of transactions.
+    pub w1: u64,
+    /// Those that access the same data.
+    pub w2: u64,
+    /// … and whose first and last are connected by the flow of data.
+    pub w3: u64,
+    /// … and whose accesses are a conflict pattern: the schedules.
+    pub w4: u64,
+}
+
+/// Something to say about places in the sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemarkReport {
+    /// `error`, `warning` or `note`.
+    pub severity: String,
+    /// What it is about: `P0`, `atomicity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// What there is to say.
+    pub title: String,
+    /// The places, in the order of what happens there.
+    pub marks: Vec<MarkReport>,
+    /// What else is to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+/// A place in a source, and what happens there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkReport {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
+    /// What happens there.
+    pub says: String,
+}
+
+/// Where a program was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOn {
+    /// The target.
+    pub target: String,
+    /// Its version.
+    pub version: String,
+    /// The isolation level.
+    pub level: String,
+}
+
+/// A schedule that may go wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScheduleReport {
+    /// `⟨T1_A, T2_B, T2_A⟩`
+    pub name: String,
+    /// The procedures of A and B.
+    pub procedures: [String; 2],
+    /// What may be seen: `P0` to `P3`.
+    pub phenomena: Vec<String>,
+    /// The group of schedules that it belongs to, from 1: one change settles all of them, as a rule.
+    pub group: usize,
+    /// What happens, and where.
+    pub remark: RemarkReport,
+    /// What became of it, if it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fate: Option<FateReport>,
+}
+
+/// A commit behind which the end of the process would leave half of the work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommitPointReport {
+    /// The procedure.
+    pub procedure: String,
+    /// The transaction that is committed.
+    pub transaction: String,
+    /// What has been written.
+    pub written: Vec<String>,
+    /// What would never be written.
+    pub lost: Vec<String>,
+    /// What happens, and where.
+    pub remark: RemarkReport,
+    /// What became of it, if it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fate: Option<FateReport>,
+}
+
+/// What became of a schedule or a commit point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FateReport {
+    /// `manifest`, `harmless`, `impossible`, `not-reached` or `undecided`.
+    pub verdict: String,
+    /// Why, or what happened.
+    pub says: String,
+    /// The calls, as text.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub calls: Vec<String>,
+    /// What each transaction changed, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub steps: Vec<StepReport>,
+    /// The file that shows it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// The command that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+}
+
+/// What a transaction changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// `A` or `B`.
+    pub instance: String,
+    /// The transaction.
+    pub transaction: String,
+    /// `flights - (1, 2) + (1, 1)`, for each table that changed.
+    pub changes: Vec<String>,
+}
+
+/// AGENDA's tables.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TablesReport {
+    /// `xact_read_write`: transaction, `R` or `W`, table, column (`*`: which rows there are).
+    pub xact_read_write: Vec<[String; 4]>,
+    /// `xact_parameter`: transaction, host variable, `D` or `U`, table, column.
+    pub xact_parameter: Vec<[String; 5]>,
+}

@@ -1,0 +1,274 @@
+//! What can go wrong in an application: places in its sources, and what happens there.
+
+use ariadne::{CharSet, Color, Config, IndexType, Label, LabelAttach, Report, ReportKind};
+
+use super::super::model::analysis::{
+    AnalysisReport, FateReport, MarkReport, RemarkReport, ScheduleReport, SummaryReport, TablesReport,
+};
+use super::TextOptions;
+use super::hunt::count;
+use super::line::Line;
+use super::table::Table;
+use super::{paint, wrapped};
+use crate::analyze::SourceFile;
+
+/// The colours of what A and B do, in the order of the marks.
+const COLORS: [Color; 4] = [Color::Cyan, Color::Magenta, Color::Cyan, Color::Yellow];
+
+/// The whole report; without the sources, without pictures of them.
+pub fn print_analysis(report: &AnalysisReport, sources: &[SourceFile], options: &TextOptions) -> String {
+    let printer = Printer { sources, options };
+    let mut text = String::new();
+    for remark in &report.remarks {
+        text += &printer.remark(remark, None);
+        text += "\n";
+    }
+    for schedule in representatives(&report.schedules) {
+        text += &printer.remark(&schedule.remark, schedule.fate.as_ref());
+        text += &printer.alike(schedule, &report.schedules);
+        text += "\n";
+    }
+    for point in &report.commit_points {
+        text += &printer.remark(&point.remark, point.fate.as_ref());
+        text += "\n";
+    }
+    if let Some(tables) = &report.tables {
+        text += &printer.tables(tables);
+        text += "\n";
+    }
+    text + &printer.conclusion(report)
+}
+
+/// One schedule of each group: the first that goes wrong, or else the first.
+fn representatives(schedules: &[ScheduleReport]) -> Vec<&ScheduleReport> {
+    let mut groups: Vec<usize> = schedules.iter().map(|schedule| schedule.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let of_group = |group: &usize| {
+        let members = || schedules.iter().filter(|schedule| schedule.group == *group);
+        members().find(|schedule| is_manifest(schedule.fate.as_ref())).or_else(|| members().next())
+    };
+    groups.iter().filter_map(of_group).collect()
+}
+
+fn is_manifest(fate: Option<&FateReport>) -> bool {
+    fate.is_some_and(|fate| fate.verdict == "manifest")
+}
+
+struct Printer<'a> {
+    sources: &'a [SourceFile],
+    options: &'a TextOptions,
+}
+
+impl Printer<'_> {
+    fn remark(&self, remark: &RemarkReport, fate: Option<&FateReport>) -> String {
+        let is_error = remark.severity == "error" || is_manifest(fate);
+        let kind = match remark.severity.as_str() {
+            _ if is_error => ReportKind::Error,
+            "note" => ReportKind::Advice,
+            _ => ReportKind::Warning,
+        };
+        let Some(first) = remark.marks.first().filter(|mark| self.knows(mark)) else {
+            return format!("{}: {}\n", remark.severity, remark.title);
+        };
+        let config = Config::new()
+            .with_color(self.options.color)
+            .with_char_set(CharSet::Unicode)
+            .with_index_type(IndexType::Byte)
+            .with_label_attach(LabelAttach::Start);
+        let span = (first.file.clone(), first.start..first.end.max(first.start));
+        let mut report = Report::build(kind, span).with_config(config).with_message(&remark.title);
+        if let Some(code) = &remark.code {
+            report = report.with_code(code);
+        }
+        // From top to bottom: the numbers in the texts say what comes first.
+        let mut marks: Vec<(usize, &MarkReport)> = remark.marks.iter().enumerate().collect();
+        marks.sort_by_key(|(at, mark)| (mark.file.as_str(), mark.start, *at));
+        for (at, mark) in marks.into_iter().filter(|(_, mark)| self.knows(mark)) {
+            let mut label = Label::new((mark.file.clone(), mark.start..self.drawn_end(mark)));
+            if !mark.says.is_empty() {
+                label = label.with_message(&mark.says);
+            }
+            report = report.with_label(label.with_color(COLORS[at % COLORS.len()]));
+        }
+        for note in remark.notes.iter().chain(&self.fate_notes(fate)) {
+            report.add_note(note);
+        }
+        if let Some(help) = &remark.help {
+            report.add_help(help);
+        }
+        self.draw(&report.finish())
+    }
+
+    /// What is said of a statement is attached to its first word: it stands further left, and fits.
+    fn drawn_end(&self, mark: &MarkReport) -> usize {
+        let source = self.sources.iter().find(|source| source.name == mark.file);
+        let text = source.and_then(|source| source.text.get(mark.start..mark.end)).unwrap_or_default();
+        let word = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+        if mark.says.is_empty() || word == 0 { mark.end } else { mark.start + word }
+    }
+
+    fn knows(&self, mark: &MarkReport) -> bool {
+        self.sources.iter().any(|source| source.name == mark.file)
+    }
+
+    fn draw(&self, report: &Report<'_, (String, std::ops::Range<usize>)>) -> String {
+        let sources = self.sources.iter().map(|source| (source.name.clone(), source.text.clone()));
+        let mut bytes = Vec::new();
+        // Writing to memory does not fail; if it did, there would be nothing to show.
+        let _ = report.write(ariadne::sources(sources), &mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+    }
+
+    fn fate_notes(&self, fate: Option<&FateReport>) -> Vec<String> {
+        let Some(fate) = fate else { return Vec::new() };
+        let width = self.options.width.saturating_sub(16).max(40);
+        let fold = |text: &str| wrapped(text, width).join("\n");
+        let mut notes = Vec::new();
+        match fate.verdict.as_str() {
+            "manifest" => notes.push(fold(&format!("it happens: {}", fate.says))),
+            verdict => notes.push(fold(&format!("{}: {}", verdict.replace('-', " "), fate.says))),
+        }
+        if !fate.calls.is_empty() {
+            let calls = fate.calls.iter().zip(["A", "B"]).map(|(call, who)| format!("{who} = {call}"));
+            notes.push(calls.collect::<Vec<_>>().join("\n"));
+        }
+        if !fate.steps.is_empty() {
+            let steps = fate.steps.iter().map(|step| {
+                let changes = step.changes.join("; ");
+                let changes = if changes.is_empty() { "nothing changes".to_string() } else { changes };
+                format!("{}: {}  {changes}", step.instance, step.transaction)
+            });
+            notes.push(steps.collect::<Vec<_>>().join("\n"));
+        }
+        if let Some(replay) = &fate.replay {
+            notes.push(format!("to see it again: {replay}"));
+        }
+        notes
+    }
+
+    fn alike(&self, shown: &ScheduleReport, all: &[ScheduleReport]) -> String {
+        let others = all.iter().filter(|other| other.group == shown.group && other.name != shown.name);
+        let others: Vec<String> = others
+            .map(|other| match &other.fate {
+                Some(fate) => format!("{} ({})", other.name, fate.verdict.replace('-', " ")),
+                None => other.name.clone(),
+            })
+            .collect();
+        if others.is_empty() {
+            return String::new();
+        }
+        let text = format!("alike: {}", others.join(", "));
+        wrapped(&text, self.options.width.saturating_sub(4)).iter().map(|line| format!("    {line}\n")).collect()
+    }
+
+    fn tables(&self, tables: &TablesReport) -> String {
+        let mut text = String::from("xact_read_write\n");
+        text += &table(self.options, &["transaction", "op", "table", "column"], &tables.xact_read_write);
+        text += "\nxact_parameter\n";
+        text + &table(self.options, &["transaction", "variable", "op", "table", "column"], &tables.xact_parameter)
+    }
+
+    fn conclusion(&self, report: &AnalysisReport) -> String {
+        let SummaryReport { procedures, transactions, statements, understood, .. } = report.summary;
+        let mut text = format!(
+            "{}, {}; {understood} of {} understood\n",
+            count(procedures as u64, "procedure"),
+            count(transactions as u64, "transaction"),
+            count(statements as u64, "statement"),
+        );
+        text += &verdicts(report);
+        if understood < statements {
+            text += "What is not understood is not analysed: nothing can be said of it.\n";
+        }
+        text
+    }
+}
+
+/// `3 schedules: 1 goes wrong, 2 are harmless; 1 commit point: 1 loses work`
+fn verdicts(report: &AnalysisReport) -> String {
+    let schedules = report.schedules.len() as u64;
+    let points = report.commit_points.len() as u64;
+    if schedules + points == 0 {
+        return "No order of whole transactions matches a pattern that can go wrong.\n".to_string();
+    }
+    let Some(run) = &report.run else {
+        return format!(
+            "{} of transactions may go wrong, {} may lose work; --run tells whether they do\n",
+            count(schedules, "schedule"),
+            count(points, "commit point")
+        );
+    };
+    let tally = |fates: Vec<Option<&FateReport>>| {
+        let mut parts = Vec::new();
+        for (verdict, words) in [
+            ("manifest", "goes wrong"),
+            ("harmless", "harmless"),
+            ("impossible", "impossible"),
+            ("not-reached", "not reached"),
+            ("undecided", "undecided"),
+        ] {
+            let number = fates.iter().flatten().filter(|fate| fate.verdict == verdict).count();
+            if number > 0 {
+                parts.push(format!(
+                    "{number} {}",
+                    if number > 1 { words.replace("goes", "go") } else { words.to_string() }
+                ));
+            }
+        }
+        parts.join(", ")
+    };
+    let mut text = String::new();
+    for (number, noun, fates) in [
+        (schedules, "schedule", report.schedules.iter().map(|it| it.fate.as_ref()).collect::<Vec<_>>()),
+        (points, "commit point", report.commit_points.iter().map(|it| it.fate.as_ref()).collect()),
+    ] {
+        if number > 0 {
+            text += &format!("{}: {}\n", count(number, noun), tally(fates));
+        }
+    }
+    text + &format!("Run on {} {} at {}.\n", run.target, run.version, run.level)
+}
+
+fn table<const N: usize>(options: &TextOptions, header: &[&str], rows: &[[String; N]]) -> String {
+    let mut table = Table::new(header);
+    table.rows = rows.iter().map(|row| row.iter().map(|cell| Line::plain(cell.as_str())).collect()).collect();
+    paint(options, |page| table.write(page, 2))
+}
+
+/// What was read, and how many schedules each step of the analysis leaves.
+pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) -> String {
+    let summary = &report.summary;
+    let unresolved = report.remarks.iter().filter(|remark| remark.severity == "error");
+    let mut told = vec![
+        ("files", summary.files.join(", ")),
+        ("tables", summary.tables.to_string()),
+        ("procedures", summary.procedures.to_string()),
+        ("transactions", summary.transactions.to_string()),
+        ("statements", format!("{} of {} understood", summary.understood, summary.statements)),
+        ("assertions", summary.assertions.to_string()),
+        ("any three", format!("{} orders of three transactions (W1)", summary.w1)),
+        ("same data", format!("{} of them access the same data (W2)", summary.w2)),
+        ("data flow", format!("{} are connected by the flow of data (W3)", summary.w3)),
+        ("patterns", format!("{} match a pattern that can go wrong (W4)", summary.w4)),
+        (
+            "atomicity",
+            format!("{} with writes before and behind them", count(report.commit_points.len() as u64, "commit")),
+        ),
+    ];
+    for remark in unresolved {
+        let line = remark.marks.first().map(|mark| format!("{}:{}: ", mark.file, mark.line)).unwrap_or_default();
+        told.push(("unresolved", format!("{line}{}", remark.title)));
+    }
+    paint(options, |page| {
+        page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>())
+    })
+}
+
+/// What each transaction reads, writes, defines and uses; and what could not be read.
+pub fn print_analysis_tables(report: &AnalysisReport, sources: &[SourceFile], options: &TextOptions) -> String {
+    let printer = Printer { sources, options };
+    let remarks: String = report.remarks.iter().map(|remark| printer.remark(remark, None) + "\n").collect();
+    remarks + &report.tables.as_ref().map(|tables| printer.tables(tables)).unwrap_or_default()
+}
