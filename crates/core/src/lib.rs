@@ -48,6 +48,7 @@ pub mod trace;
 pub mod history;
 pub mod graph;
 pub mod sat;
+pub mod solve;
 pub mod anomaly;
 pub mod level;
 pub mod oracle;

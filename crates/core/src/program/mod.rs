@@ -54,6 +54,7 @@
 //! 7. [`schema`]: tables, keys and constraints, from CREATE TABLE and what dump tools write
 //! 8. [`access`]: what each statement reads and writes, of which rows; where host variables come from and go to
 //! 9. [`front`]: procedures of MySQL and PL/pgSQL, and files of definitions, into the same tree
+//! 10. [`paths`]: arguments and rows that make calls follow chosen ways
 //!
 //! # Limits
 //!
@@ -78,6 +79,7 @@ pub mod predicate;
 pub mod schema;
 pub mod access;
 pub mod front;
+pub mod paths;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustsat::instances::{BasicVarManager, ManageVars};
-use rustsat::solvers::{Solve, SolverResult};
+use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, TernaryVal};
 use rustsat_batsat::BasicSolver;
 
@@ -65,12 +65,30 @@ impl Sat {
 
     /// Looks for a choice, asking itself at most `budget` times whether to go on.
     pub fn solve(&mut self, budget: u64) -> Answer {
+        self.solve_under(&[], budget)
+    }
+
+    /// The same, with these literals true this time only.
+    pub fn solve_under(&mut self, assumptions: &[Lit], budget: u64) -> Answer {
         self.left.store(budget, Ordering::Relaxed);
-        match self.solver.solve() {
+        match self.solver.solve_assumps(assumptions) {
             Ok(SolverResult::Sat) => Answer::Possible,
             Ok(SolverResult::Unsat) => Answer::Impossible,
             Ok(SolverResult::Interrupted) | Err(_) => Answer::Unknown,
         }
+    }
+
+    /// What the last search left of its budget.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// After [`Answer::Impossible`]: assumptions that are impossible together, in the order of their variables. None are
+    /// needed if the rules contradict one another already.
+    pub fn conflict(&mut self) -> Vec<Lit> {
+        let mut conflict: Vec<Lit> = self.solver.core().unwrap_or_default().into_iter().map(|lit| !lit).collect();
+        conflict.sort_unstable();
+        conflict
     }
 
     /// What was chosen; false for a variable that no rule mentions.
@@ -93,6 +111,20 @@ mod tests {
         assert!(!sat.is_true(a) && sat.is_true(b));
         sat.add(&[b.neg_lit()]);
         assert_eq!(sat.solve(u64::MAX), Answer::Impossible);
+    }
+
+    #[test]
+    fn assumptions_hold_for_one_question() {
+        let mut sat = Sat::default();
+        let (a, b, c) = (sat.variable(), sat.variable(), sat.variable());
+        sat.add(&[a.neg_lit(), b.neg_lit()]);
+        sat.add(&[c.pos_lit(), c.neg_lit()]);
+        let all = [a, b, c].map(Var::pos_lit);
+        assert_eq!(sat.solve_under(&all, u64::MAX), Answer::Impossible);
+        assert_eq!(sat.conflict(), [a, b].map(Var::pos_lit));
+        assert_eq!(sat.solve_under(&all[1..], 1_000), Answer::Possible);
+        assert!(!sat.is_true(a) && sat.is_true(b) && sat.is_true(c));
+        assert!(sat.left() < 1_000);
     }
 
     #[test]

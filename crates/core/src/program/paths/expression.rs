@@ -1,0 +1,138 @@
+//! Expressions of the program, and terms and conditions of SQL, as symbols.
+
+use super::machine::Machine;
+use super::rows::Row;
+use super::symbol::{Place, Symbol, Truth};
+use crate::program::ir::{BinaryOp, Expr, ExprKind};
+use crate::program::predicate::{Predicate, Term};
+
+impl Machine<'_> {
+    /// The value of an expression.
+    pub(super) fn expression(&mut self, expr: &Expr, place: &Place) -> Symbol {
+        match &expr.kind {
+            ExprKind::Literal(value) => self.symbols.constant(value),
+            ExprKind::Variable(name) => self.variable(place.instance, name),
+            ExprKind::Found => {
+                let found = self.locals[place.instance].found;
+                let truth = self.symbols.certain(found);
+                self.symbols.of_truth(truth)
+            }
+            ExprKind::RowCount => self.symbols.whole(self.locals[place.instance].count),
+            ExprKind::Any => self.symbols.opaque(),
+            ExprKind::Negate(operand) => {
+                let operand = self.expression(operand, place);
+                self.symbols.negate(&operand)
+            }
+            ExprKind::Binary { op, left, right } if !is_logical(*op) && !op.is_comparison() => {
+                let (left, right) = (self.expression(left, place), self.expression(right, place));
+                self.symbols.arithmetic(*op, &left, &right, place)
+            }
+            ExprKind::Not(_) | ExprKind::IsNull { .. } | ExprKind::Binary { .. } => {
+                let truth = self.condition(expr, place);
+                self.symbols.of_truth(truth)
+            }
+        }
+    }
+
+    /// The truth of an expression.
+    pub(super) fn condition(&mut self, expr: &Expr, place: &Place) -> Truth {
+        match &expr.kind {
+            ExprKind::Not(operand) => self.condition(operand, place).opposite(),
+            ExprKind::IsNull { operand, negated } => {
+                let operand = self.expression(operand, place);
+                let is_null = self.symbols.certain(operand.null);
+                if *negated { is_null.opposite() } else { is_null }
+            }
+            ExprKind::Binary { op: BinaryOp::And, left, right } => self.conjunction(left, right, false, place),
+            // a OR b is NOT (NOT a AND NOT b), in three-valued logic, too.
+            ExprKind::Binary { op: BinaryOp::Or, left, right } => self.conjunction(left, right, true, place).opposite(),
+            ExprKind::Binary { op, left, right } if op.is_comparison() => {
+                let (left, right) = (self.expression(left, place), self.expression(right, place));
+                self.symbols.compare(*op, &left, &right)
+            }
+            _ => {
+                let value = self.expression(expr, place);
+                self.symbols.truth(&value)
+            }
+        }
+    }
+
+    /// Whether both are true, or, negated, both are false. The right side is evaluated only if the left one leaves it
+    /// open.
+    fn conjunction(&mut self, left: &Expr, right: &Expr, negated: bool, place: &Place) -> Truth {
+        let sign = |truth: Truth| if negated { truth.opposite() } else { truth };
+        let left = sign(self.condition(left, place));
+        let open = self.symbols.problem.not(left.is_false);
+        let guard = self.symbols.problem.and(place.guard, open);
+        let right = sign(self.condition(right, &Place { guard, ..*place }));
+        self.symbols.both(left, right)
+    }
+
+    /// The value of a term. Columns are those of `own`, if it is a row of their table, and otherwise of the focus.
+    pub(super) fn term(&mut self, term: &Term, own: Option<(&str, &Row)>, place: &Place) -> Symbol {
+        match term {
+            Term::Column(column) => {
+                let element = &column.element;
+                let own = own.filter(|(table, _)| *table == element.table).map(|(_, row)| row);
+                match own {
+                    Some(row) => row.columns.get(&element.column).copied().unwrap_or_else(|| self.symbols.opaque()),
+                    None => self.column(&element.table, &element.column),
+                }
+            }
+            Term::Constant(value) => self.symbols.constant(value),
+            Term::Variable(variable) => self.variable(place.instance, &variable.name),
+            Term::Negate(inner) => {
+                let inner = self.term(inner, own, place);
+                self.symbols.negate(&inner)
+            }
+            // What `/` gives, and whether division by zero fails, engines disagree on.
+            Term::Arithmetic { op: BinaryOp::Divide, .. } | Term::Any(_) => self.symbols.opaque(),
+            Term::Arithmetic { op, left, right } => {
+                let (left, right) = (self.term(left, own, place), self.term(right, own, place));
+                self.symbols.arithmetic(*op, &left, &right, place)
+            }
+        }
+    }
+
+    /// The truth of a condition.
+    pub(super) fn predicate(&mut self, predicate: &Predicate, own: Option<(&str, &Row)>, place: &Place) -> Truth {
+        let always = self.symbols.certain(self.symbols.always);
+        match predicate {
+            Predicate::True => always,
+            Predicate::And(inner) => inner.iter().fold(always, |all, one| {
+                let one = self.predicate(one, own, place);
+                self.symbols.both(all, one)
+            }),
+            Predicate::Or(inner) => {
+                let none = inner.iter().fold(always, |none, one| {
+                    let one = self.predicate(one, own, place).opposite();
+                    self.symbols.both(none, one)
+                });
+                none.opposite()
+            }
+            Predicate::Not(inner) => self.predicate(inner, own, place).opposite(),
+            Predicate::Compare { op, left, right } => {
+                let (left, right) = (self.term(left, own, place), self.term(right, own, place));
+                self.symbols.compare(*op, &left, &right)
+            }
+            Predicate::IsNull(term) => {
+                let term = self.term(term, own, place);
+                self.symbols.certain(term.null)
+            }
+            Predicate::In { term, list } => {
+                let term = self.term(term, own, place);
+                let none = list.iter().fold(always, |none, one| {
+                    let one = self.term(one, own, place);
+                    let differs = self.symbols.compare(BinaryOp::Equal, &term, &one).opposite();
+                    self.symbols.both(none, differs)
+                });
+                none.opposite()
+            }
+            Predicate::Any(_) => self.symbols.opaque_truth(),
+        }
+    }
+}
+
+fn is_logical(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::And | BinaryOp::Or)
+}

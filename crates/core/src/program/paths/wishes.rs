@@ -1,0 +1,190 @@
+//! Values that people like to read: small, distinct where they may be, not NULL; and how they come out of a model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::machine::{Chance, Machine};
+use super::symbol::{FREE_CODE, Shape, Symbol, unknown_of};
+use super::{Found, Way};
+use crate::program::BinaryOp;
+use crate::program::predicate::Element;
+use crate::program::schema::{ColumnType, TypeKind};
+use crate::solve::{Bool, Model, Valuation};
+use crate::value::{Number, Value};
+
+/// Numbers to try, the best first.
+const SMALL: &[i128] = &[1, 2, 3, 4, 5, 10, 20, 50, 100, 0];
+/// Otherwise, numbers up to these.
+const LIMITS: &[i128] = &[10, 100, 1_000, 1_000_000];
+
+/// A parameter or a column, at the start.
+struct Start {
+    symbol: Symbol,
+    column_type: ColumnType,
+}
+
+impl Machine<'_> {
+    /// Says what is preferred, the most important first.
+    pub(super) fn wish(&mut self) {
+        for link in std::mem::take(&mut self.links) {
+            self.symbols.problem.prefer([link]);
+        }
+        let meetings: Vec<Bool> = self.wanted_meetings();
+        meetings.into_iter().for_each(|meets| self.symbols.problem.prefer([meets]));
+        let present: Vec<Bool> = self.rows.initial.values().map(|row| row.present).collect();
+        present.into_iter().for_each(|present| self.symbols.problem.prefer([present]));
+        let parameters: Vec<Symbol> = self.parameters().into_values().map(|start| start.symbol).collect();
+        let columns = self.columns_that_matter().into_values().map(|start| start.symbol);
+        let all: Vec<Symbol> = parameters.iter().copied().chain(columns).collect();
+        for symbol in &all {
+            let is_there = self.symbols.problem.not(symbol.null);
+            self.symbols.problem.prefer([is_there]);
+        }
+        for (at, one) in parameters.iter().enumerate() {
+            for other in parameters[..at].iter().filter(|other| is_alike(one, other)) {
+                let differ = self.symbols.compare(BinaryOp::NotEqual, one, other).is_true;
+                self.symbols.problem.prefer([differ]);
+            }
+        }
+        all.iter().for_each(|symbol| self.wish_small(symbol));
+    }
+
+    /// Calls that have to meet on a table meet there already; others should, with the first key that they use.
+    fn wanted_meetings(&self) -> Vec<Bool> {
+        let place = |chance: &Chance| (chance.instance, chance.table.clone());
+        let demanded = self.chances.iter().filter(|chance| chance.demanded);
+        let mut seen: BTreeSet<(usize, String)> = demanded.map(place).collect();
+        self.chances.iter().filter(|chance| seen.insert(place(chance))).map(|chance| chance.meets).collect()
+    }
+
+    fn wish_small(&mut self, symbol: &Symbol) {
+        let problem = &mut self.symbols.problem;
+        match symbol.shape {
+            Shape::Number { digits, scale } => {
+                let unit = 10_i128.pow(scale);
+                let mut options = Vec::new();
+                for value in SMALL {
+                    let value = problem.constant(value * unit);
+                    options.push(problem.equal(digits, value));
+                }
+                options.extend(LIMITS.iter().map(|limit| problem.within(digits, &(0..=limit * unit))));
+                problem.prefer(options);
+            }
+            Shape::Code(code) => {
+                let free = problem.constant(FREE_CODE);
+                let is_free = problem.at_most(free, code);
+                problem.prefer([is_free]);
+            }
+            Shape::Truth(_) | Shape::Opaque => {}
+        }
+    }
+
+    /// The parameters that a caller gives.
+    fn parameters(&self) -> BTreeMap<(usize, String), Start> {
+        let mut starts = BTreeMap::new();
+        for (at, (parameters, local)) in self.arguments.iter().zip(&self.locals).enumerate() {
+            for (name, symbol) in parameters {
+                let start = Start { symbol: *symbol, column_type: local.types[name].clone() };
+                starts.insert((at, name.clone()), start);
+            }
+        }
+        starts
+    }
+
+    /// The columns of focus rows that demands depend on.
+    fn columns_that_matter(&self) -> BTreeMap<Element, Start> {
+        let needed = self.problem().unknowns_in(self.problem().demands().iter().copied());
+        let mut starts = BTreeMap::new();
+        for (table, row) in &self.rows.initial {
+            for (column, symbol) in &row.columns {
+                let element = Element { table: table.clone(), column: column.clone() };
+                let Some(column_type) = self.question.schema.type_of(&element).cloned() else { continue };
+                if unknown_of(self.problem(), symbol).is_some_and(|unknown| needed.contains(&unknown)) {
+                    starts.insert(element, Start { symbol: *symbol, column_type });
+                }
+            }
+        }
+        starts
+    }
+
+    /// What a model says.
+    pub(super) fn found(&self, model: &Model, ways: &[&Way]) -> Found {
+        let values = self.problem().evaluate(model);
+        let mut arguments = vec![BTreeMap::new(); self.locals.len()];
+        for ((instance, name), start) in self.parameters() {
+            if let Some(value) = self.read(&start, &values) {
+                arguments[instance].insert(name, value);
+            }
+        }
+        let columns = self.columns_that_matter().into_iter();
+        let columns = columns.filter_map(|(element, start)| Some((element, self.read(&start, &values)?))).collect();
+        let is_absent = |present: Bool| values.truth(present) == Some(false);
+        let absent = self.rows.initial.iter().filter(|(_, row)| is_absent(row.present));
+        let needed = self.problem().unknowns_in(self.problem().demands().iter().copied());
+        let stand_ins = self.symbols.stand_ins.iter().filter(|(unknown, _)| needed.contains(unknown));
+        Found {
+            arguments,
+            columns,
+            absent: absent.map(|(table, _)| table.clone()).collect(),
+            ways: ways.iter().map(|way| (*way).clone()).collect(),
+            exact: stand_ins.into_iter().all(|(_, used)| values.truth(*used) == Some(false)),
+        }
+    }
+
+    fn read(&self, start: &Start, values: &Valuation) -> Option<Value> {
+        if values.truth(start.symbol.null) == Some(true) {
+            return Some(Value::Null);
+        }
+        match start.symbol.shape {
+            Shape::Number { digits, scale } => {
+                let digits = values.integer(digits)?;
+                Number::parse(&format!("{digits}e-{scale}")).map(Value::Number)
+            }
+            Shape::Truth(truth) => values.truth(truth).map(Value::Bool),
+            Shape::Code(code) => {
+                let code = usize::try_from(values.integer(code)?).ok()?;
+                let constant = self.symbols.constants.get(code).cloned();
+                Some(constant.unwrap_or_else(|| other_value(&start.column_type, code, &self.symbols.constants)))
+            }
+            Shape::Opaque => None,
+        }
+    }
+}
+
+/// Whether two values could be taken for one another.
+fn is_alike(one: &Symbol, other: &Symbol) -> bool {
+    use Shape::{Code, Number};
+    matches!((one.shape, other.shape), (Number { .. }, Number { .. }) | (Code(_), Code(_)))
+}
+
+/// A value of a type that is none of the constants; another one for each code.
+fn other_value(column_type: &ColumnType, code: usize, constants: &[Value]) -> Value {
+    let code = code.checked_sub(FREE_CODE as usize).unwrap_or(code);
+    let length = column_type.length.map_or(usize::MAX, |length| length as usize);
+    let candidates = (0..=constants.len()).map(|round| {
+        let at = code + round * 1_000;
+        match column_type.kind {
+            TypeKind::Date => Value::text(day(at)),
+            TypeKind::Time => Value::text(time(at)),
+            TypeKind::Timestamp => Value::text(format!("{} {}", day(at), time(at))),
+            TypeKind::Bytes => Value::Bytes(vec![(at >> 8) as u8, at as u8]),
+            _ => Value::text(word(at).chars().take(length).collect::<String>()),
+        }
+    });
+    let mut candidates: Vec<Value> = candidates.filter(|value| !constants.contains(value)).collect();
+    if candidates.is_empty() { Value::text(word(code)) } else { candidates.swap_remove(0) }
+}
+
+/// `a`, `b`, …, `z`, `ba`, …
+fn word(at: usize) -> String {
+    let letter = char::from(b'a' + (at % 26) as u8);
+    if at < 26 { letter.to_string() } else { format!("{}{letter}", word(at / 26)) }
+}
+
+/// Months of 28 days are enough.
+fn day(at: usize) -> String {
+    format!("{:04}-{:02}-{:02}", 2024 + at / (12 * 28), at / 28 % 12 + 1, at % 28 + 1)
+}
+
+fn time(at: usize) -> String {
+    format!("{:02}:{:02}:00", at / 60 % 24, at % 60)
+}

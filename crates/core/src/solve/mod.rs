@@ -1,0 +1,201 @@
+//! Bounded integers: values that make conditions true, or the certainty that there are none.
+//!
+//! # The problem
+//!
+//! A schedule is only worth running if the calls can get there: `IF :avail > 0` must be true when A comes to it, after B
+//! has taken a seat. Whether there are arguments and rows that lead there is a question about integers:
+//!
+//! ```text
+//!   avail ∈ 0..=2147483647,  n ∈ 1..=9         unknowns with bounds
+//!   avail > 0                                   A's condition
+//!   avail - n > 0                               the same, after B has taken n
+//!   ─────────────────────────────────────────
+//!   avail = 2, n = 1                            a model; or: impossible
+//! ```
+//!
+//! # The idea
+//!
+//! Every unknown has bounds, so every term has: they are computed along with it ([`interval`]). A term then needs only
+//! so many bits, in two's complement, that none of its values overflows; and arithmetic on bits is a circuit of gates,
+//! which is a question for a SAT solver. Nothing needs to be installed.
+//!
+//! ```text
+//!   Problem ──── Terms ──→ Blaster ──→ Circuit ──→ sat ──→ Model ──→ evaluate: the value of any term
+//!   demands      shared,   bits of     and, xor,
+//!   preferences  folded    each term   choose
+//! ```
+//!
+//! 1. [`term`]: terms as data, in one arena. Equal terms are one term, and what is constant is computed at once. A term
+//!    stands behind its operands, so that whoever goes through them in order needs no recursion.
+//! 2. [`interval`]: the bounds of sums, products and quotients.
+//! 3. `circuit`, `blast`: gates, and terms as gates.
+//! 4. [`Model`]: the values of the unknowns; any term can be [evaluated](Problem::evaluate) with them.
+//!
+//! The *problem* knows nothing of bits: it can as well be asked of another solver.
+//!
+//! *Preferences* make models readable. They are tried one after the other, by assumption, and those that are impossible
+//! together with the demands and the ones before are dropped: 1, 2 and 100 rather than -2147483648.
+//!
+//! # Division
+//!
+//! Quotients are rounded towards zero, remainders have the sign of the dividend, and `x = (x DIV y) · y + x % y` holds
+//! always, because `x DIV 0` is 0 and `x % 0` is x. Who wants division by zero to be an error demands that `y` is not 0.
+//!
+//! # Limits
+//!
+//! Terms wider than [`Problem::WIDTH_MAX`] bits (or what is set instead), and questions that exceed the budget, have the
+//! answer [`Answer::Unknown`]; no answer is ever wrong because of them. Products and quotients of two wide unknowns are
+//! hard for SAT: factoring is.
+
+pub mod interval;
+pub mod term;
+mod circuit;
+mod blast;
+mod model;
+#[cfg(test)]
+mod tests;
+
+pub use model::{Model, Valuation};
+pub use term::{Bool, Int, Term, Terms, Unknown};
+
+use crate::sat::{self, Lit};
+use blast::Blaster;
+
+/// Conditions on unknowns.
+///
+/// The terms are made by methods of [`Terms`], to which a problem dereferences.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    terms: Terms,
+    demands: Vec<Bool>,
+    preferences: Vec<Vec<Bool>>,
+    width_max: u32,
+}
+
+/// What is known of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// These values fulfil all demands.
+    Possible(Model),
+    /// No values do.
+    Impossible,
+    /// The budget was spent, or a term has too many bits.
+    Unknown,
+}
+
+impl Default for Problem {
+    fn default() -> Problem {
+        Problem::new()
+    }
+}
+
+impl std::ops::Deref for Problem {
+    type Target = Terms;
+
+    fn deref(&self) -> &Terms {
+        &self.terms
+    }
+}
+
+impl std::ops::DerefMut for Problem {
+    fn deref_mut(&mut self) -> &mut Terms {
+        &mut self.terms
+    }
+}
+
+impl Problem {
+    /// How many bits a term may have if nothing else is said: sums of products of ordinary numbers fit.
+    pub const WIDTH_MAX: u32 = 100;
+
+    /// A problem without demands.
+    pub fn new() -> Problem {
+        Problem { terms: Terms::default(), demands: Vec::new(), preferences: Vec::new(), width_max: Problem::WIDTH_MAX }
+    }
+
+    /// Sets how many bits a term may have.
+    #[must_use]
+    pub fn with_width_max(mut self, bits: u32) -> Problem {
+        self.width_max = bits;
+        self
+    }
+
+    /// Demands that something is true. Gives the demand's number; demands are numbered from 0.
+    pub fn demand(&mut self, condition: Bool) -> usize {
+        self.demands.push(condition);
+        self.demands.len() - 1
+    }
+
+    /// The demands so far.
+    pub fn demands(&self) -> &[Bool] {
+        &self.demands
+    }
+
+    /// Asks for the first of these that is possible together with the demands and all that was preferred before.
+    pub fn prefer(&mut self, options: impl IntoIterator<Item = Bool>) {
+        self.preferences.push(options.into_iter().collect());
+    }
+
+    /// Looks for values; the solver asks itself at most `budget` times whether to go on.
+    pub fn solve(&self, budget: u64) -> Answer {
+        let mut blaster = Blaster::new(&self.terms, self.width_max);
+        let literals: Vec<Option<Lit>> = self.demands.iter().map(|demand| blaster.literal(*demand)).collect();
+        literals.iter().flatten().for_each(|literal| blaster.circuit.sat.add(&[*literal]));
+        match blaster.circuit.sat.solve(budget) {
+            // What is impossible without the demands that are too wide is impossible with them.
+            sat::Answer::Impossible => Answer::Impossible,
+            sat::Answer::Possible if literals.iter().all(Option::is_some) => {
+                let first = blaster.model();
+                Answer::Possible(self.improve(&mut blaster, first))
+            }
+            _ => Answer::Unknown,
+        }
+    }
+
+    /// Follows the preferences, as far as the budget goes.
+    fn improve(&self, blaster: &mut Blaster<'_>, mut model: Model) -> Model {
+        let mut kept = Vec::new();
+        for options in &self.preferences {
+            for option in options {
+                let Some(literal) = blaster.literal(*option) else { continue };
+                kept.push(literal);
+                // What is so already needs no search; it only has to stay so.
+                if self.evaluate(&model).truth(*option) == Some(true) {
+                    break;
+                }
+                let budget = blaster.circuit.sat.left();
+                if blaster.circuit.sat.solve_under(&kept, budget) == sat::Answer::Possible {
+                    model = blaster.model();
+                    break;
+                }
+                kept.pop();
+            }
+        }
+        model
+    }
+
+    /// The numbers of demands that are impossible together, none of which could be left out; `None` if that is not
+    /// certain.
+    pub fn conflict(&self, budget: u64) -> Option<Vec<usize>> {
+        let mut blaster = Blaster::new(&self.terms, self.width_max);
+        let literals = self.demands.iter().enumerate();
+        let mut left: Vec<(usize, Lit)> =
+            literals.filter_map(|(at, demand)| Some((at, blaster.literal(*demand)?))).collect();
+        let sat = &mut blaster.circuit.sat;
+        let assumed = |demands: &[(usize, Lit)]| demands.iter().map(|(_, literal)| *literal).collect::<Vec<_>>();
+        if sat.solve_under(&assumed(&left), budget) != sat::Answer::Impossible {
+            return None;
+        }
+        let core = sat.conflict();
+        left.retain(|(_, literal)| core.contains(literal));
+        // The last ones are left out first: what comes early on a way explains more.
+        for at in (0..left.len()).rev() {
+            let mut fewer = left.clone();
+            fewer.remove(at);
+            let budget = sat.left();
+            if sat.solve_under(&assumed(&fewer), budget) == sat::Answer::Impossible {
+                left = fewer;
+            }
+        }
+        Some(left.into_iter().map(|(at, _)| at).collect())
+    }
+}
