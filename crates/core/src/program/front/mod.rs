@@ -39,9 +39,11 @@ mod mysql;
 mod plpgsql;
 mod records;
 mod routine;
+mod definitions;
 #[cfg(test)]
 mod tests;
 
+pub use definitions::Definitions;
 pub(crate) use units::{Source, Unit};
 
 use crate::program::access::{ProcedureAccess, nodes};
