@@ -266,6 +266,51 @@ mod tests {
         }
     }
 
+    /// The files below a folder, as paths below `corpus/`.
+    fn files(folder: &str) -> BTreeSet<String> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
+        let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+        let path = |entry: std::fs::DirEntry| {
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() { files(&path) } else { [path].into() }
+        };
+        paths.flat_map(path).collect()
+    }
+
+    #[test]
+    fn every_program_is_listed() {
+        let sources = PROGRAMS.iter().flat_map(|program| program.sources).map(|source| source.path.to_string());
+        let folders = PROGRAMS.iter().filter(|program| program.sources.len() > 1);
+        let schemas = folders.map(|program| format!("programs/{}/schema.sql", program.name));
+        let listed: BTreeSet<String> = sources.chain(schemas).chain(["programs/withdraw.sql".to_string()]).collect();
+        assert_eq!(files("programs"), listed);
+    }
+
+    /// Every program reads without a complaint, has tables, rows and assertions, and begins with what it is.
+    #[test]
+    fn every_program_reads() {
+        for program in PROGRAMS {
+            let definitions = program.definitions();
+            assert_eq!(definitions.diagnostics, [], "{}", program.name);
+            assert!(!definitions.asserts.is_empty(), "{}", program.name);
+            assert!(definitions.setup.iter().any(|sql| sql.starts_with("INSERT")), "{}", program.name);
+            let (schema, complaints) = Schema::read(program.schema, Language::Any);
+            assert_eq!(complaints, [], "{}", program.name);
+            assert!(!schema.tables.is_empty(), "{}", program.name);
+            for source in program.sources {
+                let reading = program.read(source);
+                assert_eq!(reading.diagnostics, [], "{}", source.path);
+                assert!(!reading.program.procedures.is_empty(), "{}", source.path);
+                assert!(source.text.starts_with("-- "), "{}", source.path);
+            }
+            let names = |source| -> Vec<String> {
+                let reading = program.read(source);
+                reading.program.procedures.iter().map(|procedure| procedure.name.clone()).collect()
+            };
+            assert!(program.sources.windows(2).all(|pair| names(&pair[0]) == names(&pair[1])), "{}", program.name);
+        }
+    }
+
     #[test]
     fn every_anomaly_has_a_case() {
         let provoked: BTreeSet<String> =
