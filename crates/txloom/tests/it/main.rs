@@ -27,6 +27,7 @@
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
 //! * `killed`: what a killed txloom leaves, and who cleans it up
+//! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
 
@@ -61,5 +62,7 @@ mod generated_schemas;
 mod generated;
 mod deep_statements;
 mod killed;
+mod program_calls;
+mod programs;
 mod documents;
 mod tables;
