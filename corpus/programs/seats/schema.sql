@@ -96,7 +96,7 @@ INSERT INTO customer (c_id, c_login, c_base_ap_id, c_balance, c_reservations) VA
 INSERT INTO frequent_flyer (ff_c_id, ff_al_id, ff_reservations) VALUES (1, 1, 1), (1, 2, 0), (3, 2, 1), (5, 1, 0);
 INSERT INTO flight (f_id, f_al_id, f_depart_ap_id, f_depart_time, f_arrive_ap_id, f_base_price, f_seats_total,
   f_seats_left) VALUES
-  (1, 1, 1, 8, 3, 12000, 4, 2), (2, 1, 3, 12, 1, 11000, 4, 4), (3, 2, 1, 14, 4, 9900, 3, 2),
+  (1, 1, 1, 8, 3, 12000, 6, 4), (2, 1, 3, 12, 1, 11000, 6, 6), (3, 2, 1, 14, 4, 9900, 5, 4),
   (4, 2, 4, 20, 2, 15000, 2, 2);
 INSERT INTO reservation (r_id, r_c_id, r_f_id, r_seat, r_price) VALUES
   (1, 1, 1, 1, 12000), (2, 2, 1, 3, 12500), (3, 3, 3, 1, 9900);

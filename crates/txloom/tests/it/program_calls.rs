@@ -6,7 +6,7 @@ use txloom_core::case::{Call, SessionName};
 use txloom_core::engine::{Engine, Session, SessionId, SessionSpec};
 use txloom_core::generate::random::Random;
 use txloom_core::outcome::{Outcome, TxStatus};
-use txloom_core::program::interpret::{CallEnd, Instance};
+use txloom_core::program::interpret::{CallEnd, CallFailure, Instance};
 use txloom_core::program::{Mode, Procedure, Program};
 use txloom_core::value::Value;
 
@@ -58,12 +58,14 @@ const DRAWS: &[(&str, &[(&str, Draw)])] = &[
             ("p_end", Number(10, 24)),
             ("p_distance", Number(0, 300)),
             ("p_f_id", Number(1, 4)),
-            ("p_r_id", Number(1, 12)),
+            ("update_reservation.p_f_id", Number(1, 3)),
+            ("delete_reservation.p_f_id", Number(1, 3)),
+            ("p_r_id", Number(1, 3)),
             ("new_reservation.p_r_id", Fresh),
             ("p_c_id", Number(1, 5)),
             ("delete_reservation.p_c_id", Maybe(&Number(1, 5))),
             ("p_c_login", Word(&["c1", "c2", "c3", "c4", "nobody"])),
-            ("p_seat", Number(1, 4)),
+            ("p_seat", Number(1, 7)),
             ("p_price", Number(9_000, 20_000)),
             ("p_attr0", Number(0, 99)),
             ("p_attr1", Maybe(&Number(0, 99))),
@@ -223,6 +225,8 @@ pub(crate) fn interpreted(engine: &dyn Engine, session: &mut dyn Session, progra
     }
     match instance.result() {
         Some(CallEnd::Returned) => Ok(instance.outputs().to_vec()),
+        Some(CallEnd::Failed(CallFailure::Raised { message, .. })) => Err(message.clone()),
+        Some(CallEnd::Failed(CallFailure::Database(error))) => Err(error.message.clone()),
         Some(CallEnd::Failed(failure)) => Err(failure.to_string()),
         None => panic!("{call} did not end"),
     }
@@ -245,7 +249,7 @@ pub(crate) fn by_server(engine: &dyn Engine, session: &mut dyn Session, procedur
         if outcome.status != TxStatus::Idle {
             told(session, "ROLLBACK");
         }
-        return Err(error.to_string());
+        return Err(error.message);
     }
     assert_eq!(outcome.status, TxStatus::Idle, "{sql} leaves nothing open");
     let outputs: Vec<String> = procedure.outputs().map(|parameter| format!("@{}", parameter.name)).collect();

@@ -125,16 +125,17 @@ fn check_against_server(target: &str, file: &str, seed: u64) {
         let routines = txloom_core::program::front::Definitions::read(source.text).routines;
         reset(engine, &[setup, routines].concat());
         let mut calling = session(engine);
-        let mut returned = BTreeSet::new();
+        let (mut returned, mut failures) = (BTreeSet::new(), Vec::new());
         for (call, (ours, rows)) in calls.iter().zip(&expected) {
             let procedure = procedures.procedure(&call.procedure).expect("it was drawn");
             let theirs = by_server(engine, calling.as_mut(), procedure, call);
             let context = format!("{target}: {}: {call}: {ours:?}, {theirs:?}", program.name);
-            assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{context}");
+            assert_eq!(*ours, theirs, "{context}");
             assert_eq!(*rows, state(engine), "{context}");
             returned.extend(theirs.is_ok().then_some(&call.procedure));
+            failures.extend(theirs.err().map(|error| format!("{call}: {error}")));
         }
-        assert_eq!(returned.len(), procedures.procedures.len(), "{}: every procedure returned once", program.name);
+        assert_eq!(returned.len(), procedures.procedures.len(), "{target}: {}: {failures:#?}", program.name);
     }
 }
 
