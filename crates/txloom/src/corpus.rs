@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use txloom_core::case::{self, Case};
-use txloom_core::program::Program;
+use txloom_core::program::front::{self, Definitions, Reading};
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Language, Program};
 
 /// A case of the corpus.
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +128,110 @@ pub const KNOWN: &[CorpusCase] = corpus_files![
     "known/MySQL-106655-near-miss.sql",
 ];
 
+/// A program of the corpus: procedures with the tables that they work on, rows to begin with, and what must hold.
+#[derive(Debug, Clone, Copy)]
+pub struct CorpusProgram {
+    /// Its name.
+    pub name: &'static str,
+    /// Tables, rows and assertions.
+    pub schema: &'static str,
+    /// The procedures. Those of small programs stand in the same file as their tables, and in our own notation.
+    pub sources: &'static [ProgramSource],
+}
+
+/// The procedures of a program in one language.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramSource {
+    /// The file, below `corpus/`.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl CorpusProgram {
+    /// The tables.
+    pub fn tables(&self) -> Schema {
+        Schema::read(self.schema, Language::Any).0
+    }
+
+    /// The statements that set the database up, and the assertions.
+    pub fn definitions(&self) -> Definitions {
+        Definitions::read(self.schema)
+    }
+
+    /// The source whose file has this name, such as `postgres.sql`.
+    pub fn source(&self, file: &str) -> Option<&'static ProgramSource> {
+        self.sources.iter().find(|source| source.path.ends_with(&format!("/{file}")))
+    }
+
+    /// Reads the procedures of a source.
+    pub fn read(&self, source: &ProgramSource) -> Reading {
+        let is_separate = source.text != self.schema;
+        front::read(source.text, &if is_separate { self.tables() } else { Schema::default() })
+    }
+}
+
+macro_rules! program_source {
+    ($path:expr) => {
+        ProgramSource {
+            path: concat!("programs/", $path),
+            text: include_str!(concat!("../../../corpus/programs/", $path)),
+        }
+    };
+}
+
+/// One file in our own notation, with everything.
+macro_rules! small_program {
+    ($name:literal) => {
+        CorpusProgram {
+            name: $name,
+            schema: include_str!(concat!("../../../corpus/programs/", $name, ".sql")),
+            sources: &[program_source!(concat!($name, ".sql"))],
+        }
+    };
+}
+
+/// A folder: the schema, and the same procedures for MariaDB and PostgreSQL.
+macro_rules! benchmark_program {
+    ($name:literal) => {
+        CorpusProgram {
+            name: $name,
+            schema: include_str!(concat!("../../../corpus/programs/", $name, "/schema.sql")),
+            sources: &[
+                program_source!(concat!($name, "/mariadb.sql")),
+                program_source!(concat!($name, "/postgres.sql")),
+            ],
+        }
+    };
+}
+
+/// The benchmarks, by size, then the small programs: one for each anomaly that is famous, and AGENDA's examples.
+pub const PROGRAMS: &[CorpusProgram] = &[
+    benchmark_program!("tpcc"),
+    benchmark_program!("seats"),
+    benchmark_program!("wikipedia"),
+    benchmark_program!("twitter"),
+    benchmark_program!("smallbank"),
+    benchmark_program!("tatp"),
+    benchmark_program!("voter"),
+    small_program!("dirty-write"),
+    small_program!("dirty-read"),
+    small_program!("lost-update"),
+    small_program!("write-skew"),
+    small_program!("long-fork"),
+    small_program!("agenda-1"),
+    small_program!("agenda-1-fixed"),
+    small_program!("agenda-2"),
+    small_program!("agenda-2-fixed"),
+    small_program!("agenda-3"),
+    small_program!("agenda-3-fixed"),
+];
+
+/// The program of that name.
+pub fn program(name: &str) -> Option<&'static CorpusProgram> {
+    PROGRAMS.iter().find(|program| program.name == name)
+}
+
 /// The program of the walking thread: two withdrawals from one account.
 pub const WITHDRAW: &str = include_str!("../../../corpus/programs/withdraw.sql");
 
@@ -157,6 +263,51 @@ mod tests {
                 assert!(read.claim().is_some(), "{} does not start with its claim", case.path);
                 assert_eq!(case::print::print(&read), case.text, "{} is not in canonical form", case.path);
             }
+        }
+    }
+
+    /// The files below a folder, as paths below `corpus/`.
+    fn files(folder: &str) -> BTreeSet<String> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
+        let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+        let path = |entry: std::fs::DirEntry| {
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() { files(&path) } else { [path].into() }
+        };
+        paths.flat_map(path).collect()
+    }
+
+    #[test]
+    fn every_program_is_listed() {
+        let sources = PROGRAMS.iter().flat_map(|program| program.sources).map(|source| source.path.to_string());
+        let folders = PROGRAMS.iter().filter(|program| program.sources.len() > 1);
+        let schemas = folders.map(|program| format!("programs/{}/schema.sql", program.name));
+        let listed: BTreeSet<String> = sources.chain(schemas).chain(["programs/withdraw.sql".to_string()]).collect();
+        assert_eq!(files("programs"), listed);
+    }
+
+    /// Every program reads without a complaint, has tables, rows and assertions, and begins with what it is.
+    #[test]
+    fn every_program_reads() {
+        for program in PROGRAMS {
+            let definitions = program.definitions();
+            assert_eq!(definitions.diagnostics, [], "{}", program.name);
+            assert!(!definitions.asserts.is_empty(), "{}", program.name);
+            assert!(definitions.setup.iter().any(|sql| sql.starts_with("INSERT")), "{}", program.name);
+            let (schema, complaints) = Schema::read(program.schema, Language::Any);
+            assert_eq!(complaints, [], "{}", program.name);
+            assert!(!schema.tables.is_empty(), "{}", program.name);
+            for source in program.sources {
+                let reading = program.read(source);
+                assert_eq!(reading.diagnostics, [], "{}", source.path);
+                assert!(!reading.program.procedures.is_empty(), "{}", source.path);
+                assert!(source.text.starts_with("-- "), "{}", source.path);
+            }
+            let names = |source| -> Vec<String> {
+                let reading = program.read(source);
+                reading.program.procedures.iter().map(|procedure| procedure.name.clone()).collect()
+            };
+            assert!(program.sources.windows(2).all(|pair| names(&pair[0]) == names(&pair[1])), "{}", program.name);
         }
     }
 

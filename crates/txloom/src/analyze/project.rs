@@ -6,7 +6,7 @@ use std::sync::Arc;
 use txloom_core::case::Assert;
 use txloom_core::program::access::ProcedureAccess;
 use txloom_core::program::code::OperationKind;
-use txloom_core::program::front::{self, stated};
+use txloom_core::program::front::{self, Definitions};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Program, Severity, Span};
 
@@ -72,12 +72,13 @@ impl Project {
     fn add(&mut self, file: usize, known: &Schema, program: &mut Program) {
         let text = &self.files[file].text;
         let reading = front::read(text, known);
-        let said = stated(text);
+        let said = Definitions::read(text);
         self.schema.tables.extend(reading.schema.tables.clone());
         self.schema.views.extend(reading.schema.views.clone());
-        self.definitions.extend(said.definitions);
-        self.rows.extend(said.rows);
-        self.asserts.extend(said.asserts.into_iter().map(|(span, assert)| (At { file, span }, assert)));
+        self.definitions.extend(said.tables().cloned());
+        self.rows.extend(said.rows().cloned());
+        let asserts = said.places.into_iter().zip(said.asserts);
+        self.asserts.extend(asserts.map(|(span, assert)| (At { file, span }, assert)));
         let (all, understood) = statements(&reading.accesses, &reading.diagnostics);
         self.statements = (self.statements.0 + all, self.statements.1 + understood);
         let diagnostics = reading.diagnostics.into_iter().chain(said.diagnostics);

@@ -27,6 +27,8 @@
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
 //! * `killed`: what a killed txloom leaves, and who cleans it up
+//! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
+//! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
 
@@ -61,5 +63,8 @@ mod generated_schemas;
 mod generated;
 mod deep_statements;
 mod killed;
+mod program_calls;
+mod programs;
+mod program_anomalies;
 mod documents;
 mod tables;

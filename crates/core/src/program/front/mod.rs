@@ -39,11 +39,11 @@ mod mysql;
 mod plpgsql;
 mod records;
 mod routine;
-mod setup;
+mod definitions;
 #[cfg(test)]
 mod tests;
 
-pub use setup::{Stated, stated};
+pub use definitions::Definitions;
 pub(crate) use units::{Source, Unit};
 
 use crate::program::access::{ProcedureAccess, nodes};

@@ -1,0 +1,32 @@
+-- Voter as procedures in PL/pgSQL. schema.sql says what it is; mariadb.sql says the same as stored procedures.
+
+-- Vote: 0 if it counts, 1 if there is no such contestant, 2 if the telephone has voted often enough. Telephones whose
+-- area is not known vote in state XX.
+CREATE PROCEDURE vote(IN p_vote_id BIGINT, IN p_phone_number BIGINT, IN p_contestant INT, OUT p_status INT)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_contestant INT;
+  v_votes INT;
+  v_area_code INT;
+  v_state VARCHAR(2);
+BEGIN
+  SELECT contestant_number INTO v_contestant FROM contestants WHERE contestant_number = p_contestant;
+  SELECT COUNT(*) INTO v_votes FROM votes WHERE phone_number = p_phone_number;
+  v_area_code := (p_phone_number - p_phone_number % 10000000) / 10000000;
+  SELECT state INTO v_state FROM area_code_state WHERE area_code = v_area_code;
+  IF v_state IS NULL THEN
+    v_state := 'XX';
+  END IF;
+  IF v_contestant IS NULL THEN
+    p_status := 1;
+  ELSIF v_votes >= 2 THEN
+    p_status := 2;
+  ELSE
+    p_status := 0;
+    INSERT INTO votes (vote_id, phone_number, state, contestant_number)
+      VALUES (p_vote_id, p_phone_number, v_state, p_contestant);
+    UPDATE contestants SET total = total + 1 WHERE contestant_number = p_contestant;
+  END IF;
+  COMMIT;
+END;
+$$;
