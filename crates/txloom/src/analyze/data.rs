@@ -29,6 +29,18 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// These wishes, and those of others where nothing is wished here.
+    #[must_use]
+    pub fn or(mut self, others: Wishes) -> Wishes {
+        for (column, value) in others.columns {
+            self.columns.entry(column).or_insert(value);
+        }
+        for (argument, value) in others.arguments {
+            self.arguments.entry(argument).or_insert(value);
+        }
+        self
+    }
+
     /// A good deal of everything that can be counted: where the last seat is sold, a lost update does not show.
     pub fn plenty(schema: &Schema, amount: i64) -> Wishes {
         let mut wishes = Wishes::default();

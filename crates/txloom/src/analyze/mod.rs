@@ -5,6 +5,8 @@
 //!                          │
 //!                      core::flow ──→ schedules ⟨Ti_A, Tj_B, Tk_A⟩, commit points
 //!                          │
+//!            aim: the conditions on the way, put to the solver ──→ values, or: impossible
+//!                          │
 //!            data: rows and arguments that make the calls meet
 //!                          │
 //!            force: the calls, transaction by transaction, in that order ──→ is it possible at all?
@@ -17,6 +19,7 @@
 //! anybody can run again.
 
 pub mod project;
+pub mod aim;
 pub mod data;
 pub mod force;
 pub mod trial;

@@ -8,7 +8,7 @@ use txloom_core::program::access::ProcedureAccess;
 use txloom_core::program::code::OperationKind;
 use txloom_core::program::front::{self, Definitions};
 use txloom_core::program::schema::Schema;
-use txloom_core::program::{Diagnostic, Program, Severity, Span};
+use txloom_core::program::{Diagnostic, Program, Severity, Span, Statement, StatementKind};
 
 /// A file of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,4 +135,36 @@ fn statements(accesses: &[ProcedureAccess], diagnostics: &[Diagnostic]) -> (usiz
     // What could not even be read is a statement, too.
     let unread = errors().filter(|error| !sent.iter().any(|range| is_inside(range, &error.span))).count();
     (sent.len() + unread, understood)
+}
+
+impl Project {
+    /// The same application with every statement a transaction of its own. What begins and ends transactions does nothing
+    /// any more, but stays where it is: positions in procedures are the same.
+    #[must_use]
+    pub fn chopped(&self) -> Project {
+        let mut program = (*self.program).clone();
+        for procedure in &mut program.procedures {
+            procedure.autocommit = true;
+            chop(&mut procedure.body);
+        }
+        Project { program: Arc::new(program), ..self.clone() }
+    }
+}
+
+/// A COMMIT where nothing is open sends nothing.
+fn chop(statements: &mut [Statement]) {
+    for statement in statements {
+        match &mut statement.kind {
+            StatementKind::Begin => statement.kind = StatementKind::Commit,
+            StatementKind::If { branches, otherwise } => {
+                branches.iter_mut().for_each(|branch| chop(&mut branch.body));
+                chop(otherwise);
+            }
+            StatementKind::While { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::ForEach { body, .. }
+            | StatementKind::Block { body, .. } => chop(body),
+            _ => {}
+        }
+    }
 }

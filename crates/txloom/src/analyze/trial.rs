@@ -14,6 +14,7 @@ use txloom_core::oracle::{Oracle, RunError, Verdict};
 use txloom_core::program::state::{Samples, StateError};
 use txloom_core::schedule::{Constraint, Policy, Schedule as Order, StepRef};
 
+use super::aim::{Aim, aim};
 use super::data::{self, Start, Wishes};
 use super::force::{Done, Forced, Ground, Leg, NAMES, Until, force};
 use super::{Analysis, Project};
@@ -106,10 +107,15 @@ impl<'a> Trials<'a> {
 
     /// Tries a schedule on several data, until it goes wrong.
     pub fn of(&mut self, schedule: &Schedule) -> Result<Fate, TrialError> {
+        let aimed = match aim(self.project, self.analysis, schedule) {
+            Aim::Values(wishes) => Some(wishes),
+            Aim::Impossible(why) => return Ok(Fate::Impossible(why)),
+            Aim::Unknown => None,
+        };
         let mut last = Fate::Undecided("nothing was tried".to_string());
         for attempt in 0..TRIES {
             let seed = self.settings.seed.wrapping_add(attempt);
-            let wishes = self.wishes(attempt);
+            let wishes = self.wishes(attempt, aimed.as_ref());
             let start = self.start(&wishes, seed)?;
             let procedures = [schedule.first.procedure, schedule.between.procedure];
             let call = |(instance, procedure): (usize, usize)| {
@@ -129,11 +135,16 @@ impl<'a> Trials<'a> {
         Ok(last)
     }
 
-    /// Every other time, there is plenty of everything.
-    fn wishes(&self, attempt: u64) -> Wishes {
+    /// What the solver says; what it says and plenty of everything else; plenty of everything; nothing in particular.
+    fn wishes(&self, attempt: u64, aimed: Option<&Wishes>) -> Wishes {
         const PLENTY: i64 = 100;
-        let amount = PLENTY + i64::try_from(attempt).unwrap_or(0);
-        if attempt % 2 == 0 { Wishes::plenty(&self.project.schema, amount) } else { Wishes::default() }
+        let plenty = Wishes::plenty(&self.project.schema, PLENTY + i64::try_from(attempt).unwrap_or(0));
+        match (attempt % 4, aimed) {
+            (0, Some(aimed)) => aimed.clone().or(plenty),
+            (1, Some(aimed)) => aimed.clone(),
+            (0 | 2, _) => plenty,
+            _ => Wishes::default(),
+        }
     }
 
     pub(super) fn level(&self) -> &LevelName {
@@ -174,10 +185,10 @@ impl<'a> Trials<'a> {
         calls: Vec<Call>,
         tries: u64,
     ) -> Result<Fate, TrialError> {
-        let legs = self.legs(schedule);
+        let legs = self.legs(schedule, tries % 2 == 0);
         let forced = self.force(start, &calls, &legs)?;
         if let Some(leg) = forced.stuck {
-            let instead = self.instead(schedule, &forced, leg);
+            let instead = self.instead(schedule, &forced, leg + 6 - legs.len());
             return Ok(Fate::NotReached { instead, tries });
         }
         let case = self.case(start, &calls, &forced);
@@ -212,18 +223,20 @@ impl<'a> Trials<'a> {
         force(self.runner.engines_mut()[0].as_mut(), ground, calls, legs)
     }
 
-    /// B up to Tj, A up to the end of Ti, B's Tj, A's Tk; then both to their ends.
-    fn legs(&self, schedule: &Schedule) -> Vec<Leg> {
+    /// A up to the end of Ti, B up to the end of Tj, A's Tk; then both to their ends. What B does before Tj comes before
+    /// everything else, or in between, too.
+    fn legs(&self, schedule: &Schedule, prepares: bool) -> Vec<Leg> {
         let place = |id: TransactionId| self.place(id).clone();
         let (first, between, last) = (place(schedule.first), place(schedule.between), place(schedule.last));
-        vec![
-            (1, Until::Before(between.clone())),
+        let before = prepares.then(|| (1, Until::Before(between.clone())));
+        let rest = [
             (0, Until::Behind(first)),
             (1, Until::Behind(between)),
             (0, Until::Behind(last)),
             (0, Until::End),
             (1, Until::End),
-        ]
+        ];
+        before.into_iter().chain(rest).collect()
     }
 
     pub(super) fn place(&self, id: TransactionId) -> &Place {

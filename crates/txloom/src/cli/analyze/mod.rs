@@ -86,7 +86,7 @@ Examples:
 /// Runs the command.
 pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut settings = AnalyzeSettings::new(args)?;
-    let project = Project::read(settings.read(streams)?);
+    let mut project = Project::read(settings.read(streams)?);
     if let Some(path) = &args.samples {
         settings.trial.samples = settings::samples(path, &project)?;
     }
@@ -97,6 +97,9 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         )));
     }
     let cut = if args.each_statement { Cut::EachQuery } else { Cut::AsWritten };
+    if args.each_statement {
+        project = project.chopped();
+    }
     let analysis = Analysis::of(&project, cut);
     let mut told = report::report(&project, &analysis);
     if args.tables {
