@@ -9,14 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use txloom_core::case::Call;
 use txloom_core::dialect::Dialect;
 use txloom_core::engine;
+use txloom_core::program::Mode;
 use txloom_core::program::access::{Place, ProcedureAccess};
 use txloom_core::program::predicate::Element;
 use txloom_core::program::schema::{ColumnType, Schema};
 use txloom_core::program::state::schema::Kind;
 use txloom_core::program::state::{self, Focus, Parameter, Samples, State, StateError, TableState};
-use txloom_core::program::{Mode, Procedure};
 use txloom_core::value::Value;
 
+use super::kinship::Kinship;
 use super::project::Project;
 
 /// Values that somebody wants: for columns of the focus, and for parameters of the instances.
@@ -142,11 +143,13 @@ pub fn call(
 
 fn purposes(project: &Project, procedure: usize) -> Vec<Purpose> {
     let (program, access) = (&project.program.procedures[procedure], &project.accesses[procedure]);
+    let kinship = Kinship::of(&project.accesses, &project.schema);
     let given = program.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
     given
         .map(|parameter| {
             let names = names_of(access, &parameter.name);
-            purpose(&project.schema, program, access, &parameter.name, &names, &parameter.type_name)
+            let places = Places::of(access, &names);
+            purpose(&project.schema, &kinship, &parameter.name, &parameter.type_name, &places)
         })
         .collect()
 }
@@ -166,56 +169,48 @@ fn names_of(access: &ProcedureAccess, parameter: &str) -> BTreeSet<String> {
     names
 }
 
-fn purpose(
-    schema: &Schema,
-    _procedure: &Procedure,
-    access: &ProcedureAccess,
-    name: &str,
-    names: &BTreeSet<String>,
-    type_name: &str,
-) -> Purpose {
-    let uses = || access.nodes.iter().flat_map(|node| &node.uses).filter(|used| names.contains(&used.variable.name));
-    let tested: Vec<&Element> = uses()
-        .flat_map(|used| match &used.place {
-            Place::Test(elements) => elements.iter().collect::<Vec<_>>(),
-            _ => Vec::new(),
-        })
-        .collect();
-    let filled: Vec<&Element> = uses()
-        .filter_map(|used| match &used.place {
-            Place::Value(element) => Some(element),
-            _ => None,
-        })
-        .collect();
-    let is_primary = |element: &&&Element| {
-        schema.table(&element.table).is_some_and(|table| table.primary_key.contains(&element.column))
-    };
-    let pair = |element: &Element| (element.table.clone(), element.column.clone());
-    let referred = filled.iter().find_map(|element| reference(schema, element));
-    let chooses = tested.iter().find(is_primary).or(tested.first()).map(|element| pair(element)).or(referred);
-    let is_key = |element: &&&Element| {
-        schema.table(&element.table).is_some_and(|table| table.keys().any(|key| key.contains(&element.column)))
-    };
-    let of_column = tested.first().or(filled.first()).and_then(|element| schema.type_of(element));
-    let kind = of_column.map_or_else(|| Kind::from(&ColumnType::parse(type_name)), Kind::from);
-    Purpose {
-        name: name.to_string(),
-        kind,
-        chooses,
-        names_new: filled.iter().find(is_key).map(|element| pair(element)),
+/// Where the value of a parameter goes.
+struct Places<'a> {
+    /// The columns that it is compared with.
+    tested: Vec<&'a Element>,
+    /// The columns that it becomes a value of.
+    filled: Vec<&'a Element>,
+}
+
+impl<'a> Places<'a> {
+    fn of(access: &'a ProcedureAccess, names: &BTreeSet<String>) -> Places<'a> {
+        let mut places = Places { tested: Vec::new(), filled: Vec::new() };
+        let uses = access.nodes.iter().flat_map(|node| &node.uses);
+        for used in uses.filter(|used| names.contains(&used.variable.name)) {
+            match &used.place {
+                Place::Test(elements) => places.tested.extend(elements),
+                Place::Value(element) => places.filled.push(element),
+                Place::Other => {}
+            }
+        }
+        places
     }
 }
 
-/// What a column of a foreign key refers to.
-fn reference(schema: &Schema, element: &Element) -> Option<(String, String)> {
-    let table = schema.table(&element.table)?;
-    let key = table.foreign_keys.iter().find(|key| key.columns.contains(&element.column))?;
-    let at = key.columns.iter().position(|column| *column == element.column)?;
-    let referred = match key.referred.as_slice() {
-        [] => schema.table(&key.table)?.primary_key.get(at)?.clone(),
-        named => named.get(at)?.clone(),
+fn purpose(schema: &Schema, kinship: &Kinship, name: &str, type_name: &str, places: &Places<'_>) -> Purpose {
+    let Places { tested, filled } = places;
+    let pair = |element: &Element| (element.table.clone(), element.column.clone());
+    let decided = |element: &Element| kinship.deciding(&pair(element)).cloned();
+    let is_key = |element: &Element| {
+        schema.table(&element.table).is_some_and(|table| table.keys().any(|key| key.contains(&element.column)))
     };
-    Some((key.table.clone(), referred))
+    let refers = |element: &Element| {
+        let keys = schema.table(&element.table).into_iter().flat_map(|table| &table.foreign_keys);
+        keys.into_iter().any(|key| key.columns.contains(&element.column))
+    };
+    let names_new = filled.iter().find(|element| is_key(element) && !refers(element)).map(|element| pair(element));
+    // What becomes the key of a new row is new; what others look for is what they look for.
+    let met = if names_new.is_some() { None } else { filled.iter().find_map(|element| decided(element)) };
+    let referred = filled.iter().filter(|element| refers(element)).find_map(|element| decided(element));
+    let chooses = tested.iter().find_map(|element| decided(element)).or(referred).or(met);
+    let of_column = tested.first().or(filled.first()).and_then(|element| schema.type_of(element));
+    let kind = of_column.map_or_else(|| Kind::from(&ColumnType::parse(type_name)), Kind::from);
+    Purpose { name: name.to_string(), kind, chooses, names_new }
 }
 
 /// A value that no row has in a column, another one for each instance.

@@ -20,6 +20,7 @@
 
 pub mod project;
 pub mod aim;
+pub mod kinship;
 pub mod data;
 pub mod force;
 pub mod trial;
