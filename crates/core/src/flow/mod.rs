@@ -94,4 +94,4 @@ pub use funnel::Funnel;
 pub use input::{Application, Element, Node, Operation, Procedure, Source, TransactionId, Verb};
 pub use notation::{NotationError, parse};
 pub use patterns::{Pattern, Phenomenon};
-pub use schedules::{Link, Reason, Schedule, schedules};
+pub use schedules::{Link, Reason, Schedule, schedules, schedules_up_to};

@@ -230,10 +230,21 @@ pub(super) fn transactions(application: &Application) -> Vec<TransactionId> {
 
 /// All interesting and legal schedules that match a conflict pattern, in the order of their transactions.
 pub fn schedules(application: &Application) -> Vec<Schedule> {
+    schedules_up_to(application, usize::MAX).0
+}
+
+/// The same, but not many more than so many; and whether these are all. A procedure of hundreds of transactions on one
+/// table has millions of schedules, which all say the same.
+pub fn schedules_up_to(application: &Application, count_max: usize) -> (Vec<Schedule>, bool) {
     let index = Index::of(application);
     let mut found: BTreeMap<(TransactionId, TransactionId, TransactionId), Vec<Reason>> = BTreeMap::new();
-    for (procedure, it) in application.procedures.iter().enumerate() {
+    let mut is_complete = true;
+    'all: for (procedure, it) in application.procedures.iter().enumerate() {
         for candidate in candidates(it).iter().filter(|candidate| !candidate.is_settled) {
+            if found.len() >= count_max {
+                is_complete = false;
+                break 'all;
+            }
             let id = |node| TransactionId { procedure, node };
             for (between, op, changes_rows) in index.of_element(&candidate.element) {
                 if let Some(reason) = reason(candidate, *op, *changes_rows, &it.nodes[candidate.last]) {
@@ -244,7 +255,7 @@ pub fn schedules(application: &Application) -> Vec<Schedule> {
         }
     }
     let schedule = |((first, between, last), reasons)| Schedule { first, between, last, reasons };
-    found.into_iter().map(schedule).collect()
+    (found.into_iter().map(schedule).collect(), is_complete)
 }
 
 fn reason(candidate: &Candidate, between: Op, changes_rows: bool, last: &Node) -> Option<Reason> {

@@ -28,9 +28,12 @@ pub mod atomicity;
 pub mod report;
 
 use txloom_core::flow::program::{self, Cut, Flowing, Given};
-use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points, groups, schedules};
+use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points, groups, schedules_up_to};
 
 pub use project::{Project, SourceFile};
+
+/// So many schedules are looked at: nobody reads more.
+pub const SCHEDULES_MAX: usize = 10_000;
 
 /// What can be said of a program without running it.
 #[derive(Debug, Clone)]
@@ -43,16 +46,18 @@ pub struct Analysis {
     pub groups: Vec<Group>,
     /// Where the end of the process would leave half of the work.
     pub points: Vec<CommitPoint>,
+    /// Whether these are all schedules.
+    pub is_complete: bool,
 }
 
 impl Analysis {
     /// Analyses a program.
     pub fn of(project: &Project, cut: Cut) -> Analysis {
         let flowing = program::application(&project.given(), &project.schema, cut);
-        let schedules = schedules(&flowing.application);
+        let (schedules, is_complete) = schedules_up_to(&flowing.application, SCHEDULES_MAX);
         let groups = groups(&schedules);
         let points = commit_points(&flowing.application);
-        Analysis { flowing, schedules, groups, points }
+        Analysis { flowing, schedules, groups, points, is_complete }
     }
 
     /// How many schedules each step of the analysis leaves.

@@ -11,8 +11,8 @@ use super::force::Done;
 use super::project::Project;
 use super::trial::Fate;
 use crate::report::model::analysis::{
-    AnalysisReport, CommitPointReport, FateReport, MarkReport, RemarkReport, ScheduleReport, StepReport, SummaryReport,
-    TablesReport,
+    AnalysisReport, CommitPointReport, FateReport, FunnelReport, MarkReport, RemarkReport, ScheduleReport, StepReport,
+    SummaryReport, TablesReport,
 };
 
 /// Everything that can be said without running anything.
@@ -50,6 +50,12 @@ pub fn tables(project: &Project, analysis: &Analysis) -> TablesReport {
         [row.transaction, row.variable, op.to_string(), table, column]
     });
     TablesReport { xact_read_write: accessed.collect(), xact_parameter: parameters.collect() }
+}
+
+/// How many schedules each step of the analysis leaves: it costs as much as the analysis itself, and more.
+pub fn funnel(analysis: &Analysis) -> FunnelReport {
+    let funnel = analysis.funnel();
+    FunnelReport { w1: funnel.all, w2: funnel.w2, w3: funnel.w3, w4: funnel.w4 }
 }
 
 /// What became of a schedule.
@@ -136,19 +142,17 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn summary(&self) -> SummaryReport {
-        let funnel = self.analysis.funnel();
+        let nodes = self.analysis.flowing.application.procedures.iter().flat_map(|procedure| &procedure.nodes);
         SummaryReport {
             files: self.project.files.iter().map(|file| file.name.clone()).collect(),
             tables: self.project.schema.tables.len(),
             procedures: self.project.program.procedures.len(),
-            transactions: usize::try_from(funnel.queries).unwrap_or(usize::MAX),
+            transactions: nodes.filter(|node| node.is_transaction).count(),
             statements: self.project.statements.0,
             understood: self.project.statements.1,
             assertions: self.project.asserts.len(),
-            w1: funnel.all,
-            w2: funnel.w2,
-            w3: funnel.w3,
-            w4: funnel.w4,
+            complete: self.analysis.is_complete,
+            funnel: None,
         }
     }
 

@@ -105,6 +105,9 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if args.tables {
         told.tables = Some(report::tables(&project, &analysis));
     }
+    if args.summary {
+        told.summary.funnel = Some(report::funnel(&analysis));
+    }
     if args.run {
         try_all(&settings, &project, &analysis, &mut told, streams)?;
     }

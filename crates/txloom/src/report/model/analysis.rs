@@ -38,6 +38,16 @@ pub struct SummaryReport {
     pub understood: usize,
     /// How many assertions there are.
     pub assertions: usize,
+    /// Whether all schedules were looked at.
+    pub complete: bool,
+    /// How many schedules each step of the analysis leaves; if a summary was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<FunnelReport>,
+}
+
+/// How many schedules each step of the analysis leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FunnelReport {
     /// All triples of transactions.
     pub w1: u64,
     /// Those that access the same data.

@@ -179,6 +179,9 @@ impl Printer<'_> {
             count(statements as u64, "statement"),
         );
         text += &verdicts(report);
+        if !report.summary.complete {
+            text += "There are more schedules; these are the first.\n";
+        }
         if understood < statements {
             text += "What is not understood is not analysed: nothing can be said of it.\n";
         }
@@ -248,15 +251,19 @@ pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) ->
         ("transactions", summary.transactions.to_string()),
         ("statements", format!("{} of {} understood", summary.understood, summary.statements)),
         ("assertions", summary.assertions.to_string()),
-        ("any three", format!("{} orders of three transactions (W1)", summary.w1)),
-        ("same data", format!("{} of them access the same data (W2)", summary.w2)),
-        ("data flow", format!("{} are connected by the flow of data (W3)", summary.w3)),
-        ("patterns", format!("{} match a pattern that can go wrong (W4)", summary.w4)),
-        (
-            "atomicity",
-            format!("{} with writes before and behind them", count(report.commit_points.len() as u64, "commit")),
-        ),
     ];
+    if let Some(funnel) = &summary.funnel {
+        told.extend([
+            ("any three", format!("{} orders of three transactions (W1)", funnel.w1)),
+            ("same data", format!("{} of them access the same data (W2)", funnel.w2)),
+            ("data flow", format!("{} are connected by the flow of data (W3)", funnel.w3)),
+            ("patterns", format!("{} match a pattern that can go wrong (W4)", funnel.w4)),
+        ]);
+    }
+    told.extend([(
+        "atomicity",
+        format!("{} with writes before and behind them", count(report.commit_points.len() as u64, "commit")),
+    )]);
     for remark in unresolved {
         let line = remark.marks.first().map(|mark| format!("{}:{}: ", mark.file, mark.line)).unwrap_or_default();
         told.push(("unresolved", format!("{line}{}", remark.title)));
