@@ -116,6 +116,23 @@ fn preferences_are_kept_as_far_as_they_can_be() {
 }
 
 #[test]
+fn small_values_are_as_near_to_zero_as_they_can_be() {
+    for (low, high, expect) in [(-100, 100, 0), (37, 1 << 30, 37), (-(1 << 30), -1_001, -1_001), (5, 5, 5)] {
+        let mut problem = Problem::new();
+        let a = problem.integer("a", -(1 << 31)..=1 << 31);
+        let within = problem.within(a, &(low..=high));
+        problem.demand(within);
+        let (zero, two) = (problem.constant(0), problem.constant(2));
+        let positive = problem.at_most(zero, a);
+        problem.prefer([positive]);
+        problem.prefer_small(a);
+        let not_smallest = problem.less(two, a);
+        problem.prefer([not_smallest]);
+        assert_eq!(solved(&problem), Ok(vec![expect]));
+    }
+}
+
+#[test]
 fn a_conflict_is_as_small_as_it_can_be() {
     let mut problem = Problem::new();
     let (amount, other) = (problem.integer("amount", 0..=100), problem.integer("other", 0..=100));
