@@ -7,7 +7,7 @@ use super::circuit::{Bits, Circuit};
 use super::interval::{self, Interval};
 use super::model::Model;
 use super::term::{Bool, Int, Term, Terms};
-use crate::sat::Lit;
+use crate::sat::{Answer, Lit};
 
 /// Builds the circuit of terms as they are asked for.
 #[derive(Debug)]
@@ -26,19 +26,48 @@ impl<'t> Blaster<'t> {
 
     /// The literal of a truth term; `None` if something in it is too wide.
     pub(super) fn literal(&mut self, truth: Bool) -> Option<Lit> {
-        let mut needed = vec![false; truth.position() + 1];
-        needed[truth.position()] = true;
-        for position in (0..=truth.position()).rev() {
+        self.reach(truth.position())?;
+        Some(self.truth(truth))
+    }
+
+    /// Builds a term and all that it needs.
+    fn reach(&mut self, last: usize) -> Option<()> {
+        let mut needed = vec![false; last + 1];
+        needed[last] = true;
+        for position in (0..=last).rev() {
             if needed[position] && self.bits[position].is_none() {
                 self.terms.all()[position].operands().into_iter().for_each(|operand| needed[operand] = true);
             }
         }
-        for position in (0..=truth.position()).filter(|position| needed[*position]) {
+        for position in (0..=last).filter(|position| needed[*position]) {
             if self.bits[position].is_none() {
                 self.bits[position] = Some(self.build(position)?);
             }
         }
-        Some(self.truth(truth))
+        Some(())
+    }
+
+    /// Whether an integer term is within bounds; `None` if something in it is too wide.
+    pub(super) fn within(&mut self, int: Int, bounds: &Interval) -> Option<Lit> {
+        self.reach(int.position())?;
+        let bits = self.number(int);
+        let width = bits.len().max(interval::width(bounds) as usize);
+        let [low, high] = [*bounds.start(), *bounds.end()].map(|bound| self.circuit.number(bound, width));
+        let (below, above) = (self.circuit.less(&bits, &low), self.circuit.less(&high, &bits));
+        Some(self.circuit.and(!below, !above))
+    }
+
+    /// Keeps a literal together with others, if that is possible; then the model is one that does.
+    pub(super) fn keep(&mut self, literal: Lit, kept: &mut Vec<Lit>, model: &mut Model) -> bool {
+        kept.push(literal);
+        let budget = self.circuit.sat.left();
+        let is_possible = self.circuit.sat.solve_under(kept, budget) == Answer::Possible;
+        if is_possible {
+            *model = self.model();
+        } else {
+            kept.pop();
+        }
+        is_possible
     }
 
     fn truth(&self, truth: Bool) -> Lit {

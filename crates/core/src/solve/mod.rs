@@ -68,8 +68,17 @@ use blast::Blaster;
 pub struct Problem {
     terms: Terms,
     demands: Vec<Bool>,
-    preferences: Vec<Vec<Bool>>,
+    preferences: Vec<Preference>,
     width_max: u32,
+}
+
+/// What makes one model better than another.
+#[derive(Debug, Clone)]
+enum Preference {
+    /// The first of these that is possible holds.
+    FirstOf(Vec<Bool>),
+    /// It is near to zero.
+    Small(Int),
 }
 
 /// What is known of a problem.
@@ -132,7 +141,12 @@ impl Problem {
 
     /// Asks for the first of these that is possible together with the demands and all that was preferred before.
     pub fn prefer(&mut self, options: impl IntoIterator<Item = Bool>) {
-        self.preferences.push(options.into_iter().collect());
+        self.preferences.push(Preference::FirstOf(options.into_iter().collect()));
+    }
+
+    /// Asks for a value that is as near to zero as it can be without a change of its sign.
+    pub fn prefer_small(&mut self, int: Int) {
+        self.preferences.push(Preference::Small(int));
     }
 
     /// Looks for values; the solver asks itself at most `budget` times whether to go on.
@@ -154,23 +168,46 @@ impl Problem {
     /// Follows the preferences, as far as the budget goes.
     fn improve(&self, blaster: &mut Blaster<'_>, mut model: Model) -> Model {
         let mut kept = Vec::new();
-        for options in &self.preferences {
-            for option in options {
-                let Some(literal) = blaster.literal(*option) else { continue };
-                kept.push(literal);
-                // What is so already needs no search; it only has to stay so.
-                if self.evaluate(&model).truth(*option) == Some(true) {
-                    break;
-                }
-                let budget = blaster.circuit.sat.left();
-                if blaster.circuit.sat.solve_under(&kept, budget) == sat::Answer::Possible {
-                    model = blaster.model();
-                    break;
-                }
-                kept.pop();
+        for preference in &self.preferences {
+            match preference {
+                Preference::FirstOf(options) => self.first_of(options, blaster, &mut kept, &mut model),
+                Preference::Small(int) => self.small(*int, blaster, &mut kept, &mut model),
             }
         }
         model
+    }
+
+    /// Keeps the first option that is possible.
+    fn first_of(&self, options: &[Bool], blaster: &mut Blaster<'_>, kept: &mut Vec<Lit>, model: &mut Model) {
+        for option in options {
+            let Some(literal) = blaster.literal(*option) else { continue };
+            // What is so already needs no search; it only has to stay so.
+            let is_so = self.evaluate(model).truth(*option) == Some(true);
+            if is_so {
+                kept.push(literal);
+            }
+            if is_so || blaster.keep(literal, kept, model) {
+                return;
+            }
+        }
+    }
+
+    /// Halves the distance to zero as long as that is possible.
+    fn small(&self, int: Int, blaster: &mut Blaster<'_>, kept: &mut Vec<Lit>, model: &mut Model) {
+        let value = |model: &Model| self.evaluate(model).integer(int);
+        let Some(mut best) = value(model) else { return };
+        // The best value that is not yet known to be impossible.
+        let mut hope = if best < 0 { -1 } else { 0 };
+        while hope != best {
+            let middle = hope + (best - hope) / 2;
+            let bounds = if best < 0 { middle..=-1 } else { 0..=middle };
+            let Some(literal) = blaster.within(int, &bounds) else { return };
+            match blaster.keep(literal, kept, model) {
+                true => best = value(model).unwrap_or(middle),
+                false => hope = middle + if best < 0 { -1 } else { 1 },
+            }
+        }
+        kept.extend(blaster.within(int, &(best..=best)));
     }
 
     /// The numbers of demands that are impossible together, none of which could be left out; `None` if that is not

@@ -37,25 +37,28 @@ fn check_arithmetic(range: Interval, build: fn(&mut Terms, Int, Int) -> Int, nat
 
 #[test]
 fn arithmetic_is_that_of_integers() {
-    for range in [-5..=4, -4..=3] {
-        check_arithmetic(range.clone(), Terms::plus, i128::checked_add);
-        check_arithmetic(range.clone(), Terms::minus, i128::checked_sub);
-        check_arithmetic(range.clone(), Terms::times, i128::checked_mul);
+    // All numbers of three bits; for divisions, also some of four.
+    let range = -4..=3;
+    check_arithmetic(range.clone(), Terms::plus, i128::checked_add);
+    check_arithmetic(range.clone(), Terms::minus, i128::checked_sub);
+    check_arithmetic(range.clone(), Terms::times, i128::checked_mul);
+    check_arithmetic(range.clone(), |terms, a, _| terms.negate(a), |a, _| a.checked_neg());
+    let least = |terms: &mut Terms, a, b| {
+        let less = terms.less(a, b);
+        terms.choose(less, a, b)
+    };
+    check_arithmetic(range.clone(), least, |a, b| Some(a.min(b)));
+    for range in [range, -2..=5] {
         check_arithmetic(range.clone(), Terms::quotient, quotient_of);
-        check_arithmetic(range.clone(), Terms::remainder, remainder_of);
-        check_arithmetic(range.clone(), |terms, a, _| terms.negate(a), |a, _| a.checked_neg());
-        let least = |terms: &mut Terms, a, b| {
-            let less = terms.less(a, b);
-            terms.choose(less, a, b)
-        };
-        check_arithmetic(range, least, |a, b| Some(a.min(b)));
+        check_arithmetic(range, Terms::remainder, remainder_of);
     }
 }
 
 #[test]
 fn comparisons_are_those_of_integers() {
     type Compare = fn(&mut Terms, Int, Int) -> Bool;
-    let comparisons: [(Compare, fn(&i128, &i128) -> bool); 4] =
+    type Native = fn(&i128, &i128) -> bool;
+    let comparisons: [(Compare, Native); 4] =
         [(Terms::equal, i128::eq), (Terms::unequal, i128::ne), (Terms::less, i128::lt), (Terms::at_most, i128::le)];
     for (build, native) in comparisons {
         // Operands of different widths, too.
@@ -113,6 +116,23 @@ fn preferences_are_kept_as_far_as_they_can_be() {
     let round = [one, limit].map(|value| problem.equal(b, value));
     problem.prefer(round);
     assert_eq!(solved(&problem), Ok(vec![1, 40]));
+}
+
+#[test]
+fn small_values_are_as_near_to_zero_as_they_can_be() {
+    for (low, high, expect) in [(-100, 100, 0), (37, 1 << 30, 37), (-(1 << 30), -1_001, -1_001), (5, 5, 5)] {
+        let mut problem = Problem::new();
+        let a = problem.integer("a", -(1 << 31)..=1 << 31);
+        let within = problem.within(a, &(low..=high));
+        problem.demand(within);
+        let (zero, two) = (problem.constant(0), problem.constant(2));
+        let positive = problem.at_most(zero, a);
+        problem.prefer([positive]);
+        problem.prefer_small(a);
+        let not_smallest = problem.less(two, a);
+        problem.prefer([not_smallest]);
+        assert_eq!(solved(&problem), Ok(vec![expect]));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Calls that follow given ways, with terms for values: what must hold for them to do so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::{Row, Rows};
 use super::statement::Cursor;
@@ -37,6 +37,8 @@ pub(super) struct Machine<'a> {
     pub(super) locals: Vec<Local>,
     /// The parameters of each instance at the start, those that a caller gives.
     pub(super) arguments: Vec<BTreeMap<String, Symbol>>,
+    /// The numbers of the demands that focus rows keep their checks at the start.
+    pub(super) given: BTreeSet<usize>,
     /// References between focus rows, which should hold.
     pub(super) links: Vec<Bool>,
     /// Statements that may touch focus rows and need not.
@@ -72,6 +74,7 @@ impl<'a> Machine<'a> {
             rows: Rows::default(),
             locals,
             arguments,
+            given: BTreeSet::new(),
             links: Vec::new(),
             chances: Vec::new(),
             inserted: BTreeMap::new(),

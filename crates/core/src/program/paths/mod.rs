@@ -57,6 +57,8 @@ mod machine;
 mod wishes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,15 +169,19 @@ pub enum ReasonKind {
     Succeeds,
 }
 
-/// Looks for values.
+/// After so many answers that are not exact, there is hardly an exact one.
+const LIKELY_MAX: usize = 3;
+
+/// Looks for values: exact ones, or else those of the shortest ways.
 pub fn find(question: &Question<'_>) -> Answer {
     let limits = &question.limits;
     let ways: Vec<Ways> =
         question.instances.iter().map(|instance| ways(instance.access, &instance.passes, limits)).collect();
-    let mut impossible = Impossible { conflict: Vec::new(), complete: ways.iter().all(|ways| ways.complete) };
-    let mut likely = None;
+    let (combinations, all) = combinations(&ways, limits.ways);
+    let mut impossible = Impossible { conflict: Vec::new(), complete: all && ways.iter().all(|ways| ways.complete) };
+    let mut likely = Vec::new();
     let mut is_known = true;
-    for (number, chosen) in combinations(&ways, limits.ways).into_iter().enumerate() {
+    for (number, chosen) in combinations.into_iter().enumerate() {
         let machine = Machine::run(question, &chosen);
         match machine.problem().solve(limits.budget) {
             solve::Answer::Possible(model) => {
@@ -183,7 +189,10 @@ pub fn find(question: &Question<'_>) -> Answer {
                 if found.exact {
                     return Answer::Found(Box::new(found));
                 }
-                likely = likely.or(Some(found));
+                likely.push(found);
+                if likely.len() == LIKELY_MAX {
+                    break;
+                }
             }
             solve::Answer::Impossible if !machine.is_narrowed() => {
                 if number == 0 {
@@ -193,15 +202,16 @@ pub fn find(question: &Question<'_>) -> Answer {
             _ => is_known = false,
         }
     }
-    match likely {
+    match likely.into_iter().next() {
         Some(found) => Answer::Found(Box::new(found)),
         None if is_known => Answer::Impossible(impossible),
         None => Answer::Unknown,
     }
 }
 
-/// A way for each instance, the shortest ones first.
-fn combinations<'w>(ways: &'w [Ways], count_max: usize) -> Vec<Vec<&'w Way>> {
+/// A way for each instance, the shortest ones first; and whether these are all combinations.
+fn combinations<'w>(ways: &'w [Ways], count_max: usize) -> (Vec<Vec<&'w Way>>, bool) {
+    let mut is_cut = false;
     let mut combinations: Vec<(usize, Vec<&'w Way>)> = vec![(0, Vec::new())];
     for ways in ways {
         let longer = combinations.iter().flat_map(|(length, chosen)| {
@@ -212,7 +222,8 @@ fn combinations<'w>(ways: &'w [Ways], count_max: usize) -> Vec<Vec<&'w Way>> {
         });
         combinations = longer.collect();
         combinations.sort_by_key(|(length, _)| *length);
-        combinations.truncate(count_max * count_max);
+        is_cut |= combinations.len() > count_max;
+        combinations.truncate(count_max);
     }
-    combinations.into_iter().map(|(_, chosen)| chosen).collect()
+    (combinations.into_iter().map(|(_, chosen)| chosen).collect(), !is_cut)
 }

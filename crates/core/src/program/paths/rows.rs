@@ -51,7 +51,9 @@ impl Machine<'_> {
             row.columns.insert(column.name.clone(), symbol);
         }
         self.rows.initial.insert(table.to_string(), row.clone());
+        let before = self.problem().demands().len();
         self.demand_checks(definition, &row, place);
+        self.given.extend(before..self.problem().demands().len());
         self.refer(definition, &row, place);
     }
 

@@ -421,13 +421,17 @@ pub(super) fn number_type(column_type: &ColumnType) -> (std::ops::RangeInclusive
     }
 }
 
-/// The unknown that a term is, if it is one.
-pub(super) fn unknown_of(problem: &Problem, symbol: &Symbol) -> Option<usize> {
-    let term = match symbol.shape {
-        Shape::Number { digits, .. } => problem.integer_term(digits),
-        Shape::Code(code) => problem.integer_term(code),
-        Shape::Truth(truth) => problem.truth_term(truth),
-        Shape::Opaque => return None,
+/// The unknowns that a symbol is made of, if it was made as one.
+pub(super) fn unknowns_of(problem: &Problem, symbol: &Symbol) -> Vec<usize> {
+    let value = match symbol.shape {
+        Shape::Number { digits, .. } => Some(problem.integer_term(digits)),
+        Shape::Code(code) => Some(problem.integer_term(code)),
+        Shape::Truth(truth) => Some(problem.truth_term(truth)),
+        Shape::Opaque => None,
     };
-    if let Term::IntegerUnknown(at) | Term::TruthUnknown(at) = term { Some(*at) } else { None }
+    let unknown = |term: &Term| match term {
+        Term::IntegerUnknown(at) | Term::TruthUnknown(at) => Some(*at),
+        _ => None,
+    };
+    value.into_iter().chain([problem.truth_term(symbol.null)]).filter_map(unknown).collect()
 }

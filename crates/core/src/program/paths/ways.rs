@@ -43,7 +43,7 @@ pub struct Ways {
 pub struct Limits {
     /// How often a way may go from the end of the same loop back to its start.
     pub rounds: usize,
-    /// How many ways of one procedure are looked at.
+    /// How many ways of one procedure are looked at, and how many combinations of ways.
     pub ways: usize,
     /// How often the solver may ask itself whether to go on, for one combination of ways.
     pub budget: u64,
@@ -51,7 +51,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { rounds: 3, ways: 12, budget: 200_000 }
+        Limits { rounds: 3, ways: 12, budget: 20_000 }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::{Chance, Machine};
-use super::symbol::{FREE_CODE, Shape, Symbol, unknown_of};
+use super::symbol::{FREE_CODE, Shape, Symbol, unknowns_of};
 use super::{Found, Way};
 use crate::program::BinaryOp;
 use crate::program::predicate::Element;
@@ -13,9 +13,6 @@ use crate::value::{Number, Value};
 
 /// Numbers to try, the best first.
 const SMALL: &[i128] = &[1, 2, 3, 4, 5, 10, 20, 50, 100, 0];
-/// Otherwise, numbers up to these.
-const LIMITS: &[i128] = &[10, 100, 1_000, 1_000_000];
-
 /// A parameter or a column, at the start.
 struct Start {
     symbol: Symbol,
@@ -25,9 +22,7 @@ struct Start {
 impl Machine<'_> {
     /// Says what is preferred, the most important first.
     pub(super) fn wish(&mut self) {
-        for link in std::mem::take(&mut self.links) {
-            self.symbols.problem.prefer([link]);
-        }
+        self.links.iter().for_each(|link| self.symbols.problem.prefer([*link]));
         let meetings: Vec<Bool> = self.wanted_meetings();
         meetings.into_iter().for_each(|meets| self.symbols.problem.prefer([meets]));
         let present: Vec<Bool> = self.rows.initial.values().map(|row| row.present).collect();
@@ -66,13 +61,16 @@ impl Machine<'_> {
                     let value = problem.constant(value * unit);
                     options.push(problem.equal(digits, value));
                 }
-                options.extend(LIMITS.iter().map(|limit| problem.within(digits, &(0..=limit * unit))));
+                let zero = problem.constant(0);
+                options.push(problem.at_most(zero, digits));
                 problem.prefer(options);
+                problem.prefer_small(digits);
             }
             Shape::Code(code) => {
                 let free = problem.constant(FREE_CODE);
                 let is_free = problem.at_most(free, code);
                 problem.prefer([is_free]);
+                problem.prefer_small(code);
             }
             Shape::Truth(_) | Shape::Opaque => {}
         }
@@ -90,20 +88,37 @@ impl Machine<'_> {
         starts
     }
 
-    /// The columns of focus rows that demands depend on.
+    /// The columns of focus rows whose values the calls depend on.
     fn columns_that_matter(&self) -> BTreeMap<Element, Start> {
-        let needed = self.problem().unknowns_in(self.problem().demands().iter().copied());
+        let needed = self.unknowns_that_matter();
         let mut starts = BTreeMap::new();
         for (table, row) in &self.rows.initial {
             for (column, symbol) in &row.columns {
                 let element = Element { table: table.clone(), column: column.clone() };
                 let Some(column_type) = self.question.schema.type_of(&element).cloned() else { continue };
-                if unknown_of(self.problem(), symbol).is_some_and(|unknown| needed.contains(&unknown)) {
+                if unknowns_of(self.problem(), symbol).iter().any(|unknown| needed.contains(unknown)) {
                     starts.insert(element, Start { symbol: *symbol, column_type });
                 }
             }
         }
         starts
+    }
+
+    /// The unknowns that the calls depend on, and those that references and checks tie to them. That a row keeps its
+    /// checks is no reason to care for its columns.
+    fn unknowns_that_matter(&self) -> BTreeSet<usize> {
+        let problem = self.problem();
+        let demands = problem.demands().iter().enumerate();
+        let (ties, own): (Vec<_>, Vec<_>) = demands.partition(|(number, _)| self.given.contains(number));
+        let mut needed = problem.unknowns_in(own.into_iter().map(|(_, demand)| *demand));
+        let arguments = self.arguments.iter().flat_map(BTreeMap::values);
+        needed.extend(arguments.flat_map(|symbol| unknowns_of(problem, symbol)));
+        let ties = ties.into_iter().map(|(_, demand)| demand).chain(&self.links);
+        let mut ties: Vec<BTreeSet<usize>> = ties.map(|tie| problem.unknowns_in([*tie])).collect();
+        while let Some(at) = ties.iter().position(|tie| !tie.is_disjoint(&needed)) {
+            needed.extend(ties.swap_remove(at));
+        }
+        needed
     }
 
     /// What a model says.
