@@ -246,6 +246,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
+    use txloom_core::program::access::nodes::ProcedureAccess;
+
     #[test]
     fn every_file_is_listed_and_reads() {
         let lists =
@@ -309,6 +311,35 @@ mod tests {
             };
             assert!(program.sources.windows(2).all(|pair| names(&pair[0]) == names(&pair[1])), "{}", program.name);
         }
+    }
+
+    /// What each procedure of a source does to rows: one text for each statement that touches any.
+    fn accesses(program: &CorpusProgram, source: &ProgramSource) -> Vec<(String, Vec<String>)> {
+        let reading = program.read(source);
+        let touches = |access: &ProcedureAccess| {
+            let nodes = access.nodes.iter().filter(|node| !node.access.tables.is_empty());
+            (access.name.clone(), nodes.map(|node| node.access.to_string()).collect())
+        };
+        reading.accesses.iter().map(touches).collect()
+    }
+
+    #[test]
+    fn a_program_does_the_same_in_every_language() {
+        for program in PROGRAMS {
+            for pair in program.sources.windows(2) {
+                assert_eq!(accesses(program, &pair[0]), accesses(program, &pair[1]), "{}", program.name);
+            }
+        }
+    }
+
+    /// As many as in the sample programs of the specification, by which others count, too.
+    #[test]
+    fn tpcc_has_34_statements() {
+        let tpcc = program("tpcc").unwrap();
+        let procedures = accesses(tpcc, &tpcc.sources[0]);
+        let counts: Vec<(&str, usize)> = procedures.iter().map(|(name, list)| (name.as_str(), list.len())).collect();
+        let expected = [("new_order", 9), ("payment", 11), ("order_status", 5), ("delivery", 7), ("stock_level", 2)];
+        assert_eq!(counts, expected);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! | | rule |
 //! |---|---|
 //! | NULL | arithmetic and comparisons with NULL are NULL; `IS NULL` is TRUE or FALSE; AND and OR follow Kleene |
-//! | truth | TRUE and FALSE; a number is true unless it is 0, as engines without a truth type have it |
+//! | truth | TRUE and FALSE; as in engines without a truth type, a number is true unless it is 0, and TRUE counts as 1 |
 //! | order | numbers by value, text by code points (no collation), bytes by byte, FALSE before TRUE |
 //! | types | a number and a truth value compare as numbers; any other two types do not compare: an error |
 //! | numbers | exact decimals of up to 38 digits; beyond that, and division by zero: an error |
@@ -64,7 +64,7 @@ pub fn evaluate(expr: &Expr, variables: &Variables) -> Result<Value, EvaluationE
         ExprKind::Any => Err(EvaluationError::Unknown),
         ExprKind::Negate(operand) => match evaluate(operand, variables)? {
             Value::Null => Ok(Value::Null),
-            value => decimal::negate(number(&value, "-")?).map(Value::Number).map_err(|e| e.in_expression(expr)),
+            value => decimal::negate(&number(value, "-")?).map(Value::Number).map_err(|e| e.in_expression(expr)),
         },
         ExprKind::Not(operand) => Ok(truth_value(is_true(operand, variables)?.map(|truth| !truth))),
         ExprKind::IsNull { operand, negated } => {
@@ -80,8 +80,8 @@ pub fn evaluate(expr: &Expr, variables: &Variables) -> Result<Value, EvaluationE
             if op.is_comparison() {
                 return Ok(Value::Bool(holds(*op, compare(left, right)?)));
             }
-            let (left, right) = (number(&left, op.sign())?, number(&right, op.sign())?);
-            decimal::apply(*op, left, right).map(Value::Number).map_err(|e| e.in_expression(expr))
+            let (left, right) = (number(left, op.sign())?, number(right, op.sign())?);
+            decimal::apply(*op, &left, &right).map(Value::Number).map_err(|e| e.in_expression(expr))
         }
     }
 }
@@ -114,10 +114,11 @@ fn truth_value(truth: Option<bool>) -> Value {
     truth.map_or(Value::Null, Value::Bool)
 }
 
-fn number<'v>(value: &'v Value, op: &'static str) -> Result<&'v Number, EvaluationError> {
+fn number(value: Value, op: &'static str) -> Result<Number, EvaluationError> {
     match value {
         Value::Number(number) => Ok(number),
-        other => Err(EvaluationError::NotANumber { op, found: other.clone() }),
+        Value::Bool(truth) => Ok(Number::from(i64::from(truth))),
+        found => Err(EvaluationError::NotANumber { op, found }),
     }
 }
 
@@ -226,6 +227,13 @@ mod tests {
         check("FALSE < TRUE", "TRUE");
         check("'it''s' = t", "FALSE");
         check("t = 1", "'x' and 1 cannot be compared");
+    }
+
+    #[test]
+    fn truth_values_count() {
+        check("(n = 7) + (n > 1) + (n < 1)", "2");
+        check("-(n = 7)", "-1");
+        check("(u = 1) + 1", "NULL");
     }
 
     #[test]

@@ -39,12 +39,12 @@ impl Body<'_, '_> {
         let mut arms = Vec::new();
         while self.cursor.accept_word("WHEN") {
             let mut before_arm = Vec::new();
-            let value = self.value(&["THEN"], &mut before_arm)?;
+            let mut condition = self.case_condition(operand.as_ref(), &mut before_arm)?;
+            while operand.is_some() && self.cursor.accept_symbol(",") {
+                let other = self.case_condition(operand.as_ref(), &mut before_arm)?;
+                condition = compare(BinaryOp::Or, condition, other);
+            }
             self.cursor.expect_word("THEN", "after the condition")?;
-            let condition = match &operand {
-                Some(operand) => equal(operand.clone(), value),
-                None => value,
-            };
             let body = self.block(&["WHEN", "ELSE", "END CASE"])?;
             arms.push((before_arm, Branch { condition, body }));
         }
@@ -58,6 +58,14 @@ impl Body<'_, '_> {
         self.cursor.expect_word("CASE", "after END")?;
         before.extend(cascade(arms, otherwise, self.cursor.span_from(start)));
         Ok(before)
+    }
+
+    /// What stands behind WHEN: a condition, or one of the values (in PL/pgSQL, there may be several) that match.
+    fn case_condition(&mut self, operand: Option<&Expr>, before: &mut Vec<Statement>) -> Parsed<Expr> {
+        match operand {
+            None => self.value(&["THEN"], before),
+            Some(operand) => Ok(equal(operand.clone(), self.value(&["THEN", ","], before)?)),
+        }
     }
 
     /// `WHILE … DO … END WHILE`, or `WHILE … LOOP … END LOOP`.

@@ -53,6 +53,14 @@ fn check_plpgsql(body: &str, expect: &str) {
     assert_eq!(printed(&reading), expect, "{body}");
 }
 
+#[test]
+fn a_case_of_plpgsql_may_list_values() {
+    check_plpgsql(
+        "BEGIN CASE a WHEN 1, b + 1 THEN COMMIT; WHEN 3 THEN ROLLBACK; ELSE NULL; END CASE; END",
+        "  IF :a = 1 OR :a = :b + 1 THEN\n    COMMIT;\n  ELSEIF :a = 3 THEN\n    ROLLBACK;\n  END IF;\n",
+    );
+}
+
 #[track_caller]
 fn check_diagnostics(source: &str, expect: &[&str]) -> Reading {
     let reading = read(source, &schema());
