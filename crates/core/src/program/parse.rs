@@ -317,7 +317,9 @@ impl Parser<'_> {
 
     fn set_isolation(&mut self) -> StatementKind {
         let (level, words) = self.isolation().expect("it was asked for before");
-        (0..words).for_each(|_| drop(self.cursor.advance()));
+        (0..words).for_each(|_| {
+            self.cursor.advance();
+        });
         StatementKind::Isolation(level)
     }
 
@@ -395,7 +397,9 @@ impl Parser<'_> {
         };
         let mut name = token.text.trim_start_matches(':').to_lowercase();
         if let Some(field) = self.field(&name) {
-            (0..2).for_each(|_| drop(self.cursor.advance()));
+            (0..2).for_each(|_| {
+                self.cursor.advance();
+            });
             name = field;
         }
         let name = self.renamed.get(&name).cloned().unwrap_or(name);

@@ -185,7 +185,7 @@ impl<'a> Trials<'a> {
         calls: Vec<Call>,
         tries: u64,
     ) -> Result<Fate, TrialError> {
-        let legs = self.legs(schedule, tries % 2 == 0);
+        let legs = self.legs(schedule, tries.is_multiple_of(2));
         let forced = self.force(start, &calls, &legs)?;
         if let Some(leg) = forced.stuck {
             let instead = self.instead(schedule, &forced, leg + 6 - legs.len());
@@ -247,7 +247,7 @@ impl<'a> Trials<'a> {
     fn instead(&self, schedule: &Schedule, forced: &Forced, leg: usize) -> String {
         let wanted = [schedule.between, schedule.first, schedule.between, schedule.last];
         let Some(wanted) = wanted.get(leg) else { return "a call did not end".to_string() };
-        let instance = usize::from(leg % 2 == 0);
+        let instance = usize::from(leg.is_multiple_of(2));
         let name = &self.analysis.flowing.application.node(*wanted).name;
         let who = ["A", "B"][instance];
         match forced.ended.get(instance).and_then(Option::as_ref).map(|call| &call.end) {

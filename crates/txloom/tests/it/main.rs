@@ -29,6 +29,7 @@
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
+//! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -67,6 +68,7 @@ mod killed;
 mod program_calls;
 mod programs;
 mod program_anomalies;
+mod program_corners;
 mod analyze;
 mod documents;
 mod tables;

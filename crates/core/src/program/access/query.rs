@@ -320,7 +320,7 @@ impl Analyzer<'_> {
                     Output { name: Some(column), term: Term::Column(ColumnRef { access: *access, element, span }) }
                 })),
                 Kind::Derived(columns) => outputs.extend(
-                    columns.iter().map(|column| Output { name: column.name.clone(), term: column.from_outside() }),
+                    columns.iter().map(|column| Output { name: column.name.clone(), term: column.seen_outside() }),
                 ),
                 Kind::Excluded(_) => {}
                 Kind::Unknown => outputs.push(Output::every()),

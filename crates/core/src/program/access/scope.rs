@@ -65,7 +65,7 @@ impl Output {
     }
 
     /// The same, seen from outside the query: the value has been read already.
-    pub(super) fn from_outside(&self) -> Term {
+    pub(super) fn seen_outside(&self) -> Term {
         Term::Any(Unknown { over: Vec::new(), origins: self.term.origins() })
     }
 }
@@ -100,7 +100,7 @@ impl Analyzer<'_> {
                 Some(column(*access, table, name, span))
             }
             Kind::Derived(outputs) => {
-                outputs.iter().find(|output| output.name.as_deref() == Some(name)).map(Output::from_outside)
+                outputs.iter().find(|output| output.name.as_deref() == Some(name)).map(Output::seen_outside)
             }
             Kind::Excluded(values) => values.iter().find(|(column, _)| column == name).map(|(_, term)| term.clone()),
             Kind::Unknown => None,

@@ -81,11 +81,11 @@ impl Analyzer<'_> {
 
     /// `a = b`; `(a, b) = (c, d)` is one comparison for each.
     fn comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Predicate {
-        if let (BinaryOp::Equal, Expr::Tuple(lefts), Expr::Tuple(rights)) = (op, left, right) {
-            if lefts.len() == rights.len() {
-                let pairs = lefts.iter().zip(rights);
-                return Predicate::all(pairs.map(|(left, right)| self.comparison(op, left, right)).collect::<Vec<_>>());
-            }
+        if let (BinaryOp::Equal, Expr::Tuple(lefts), Expr::Tuple(rights)) = (op, left, right)
+            && lefts.len() == rights.len()
+        {
+            let pairs = lefts.iter().zip(rights);
+            return Predicate::all(pairs.map(|(left, right)| self.comparison(op, left, right)).collect::<Vec<_>>());
         }
         Predicate::Compare { op, left: self.term(left), right: self.term(right) }
     }

@@ -82,7 +82,7 @@ impl Analyzer<'_> {
                 let rows: Vec<&Vec<Expr>> = values.rows.iter().map(|row| &row.content).collect();
                 rows.into_iter().map(row).collect()
             }
-            _ => vec![self.query(source).iter().map(Output::from_outside).collect()],
+            _ => vec![self.query(source).iter().map(Output::seen_outside).collect()],
         };
         if let Some(row) = rows.iter().find(|row| row.len() != columns.len() && !columns.contains(&EVERY.to_string())) {
             let message = format!("{} columns are to be filled with {} values", columns.len(), row.len());

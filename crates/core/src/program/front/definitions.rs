@@ -68,7 +68,7 @@ impl Definitions {
             let words: Vec<String> = tokens(sql).iter().take(4).map(|token| token.text.to_uppercase()).collect();
             let creates = |kind: &&str| words.iter().skip(1).any(|word| word == kind);
             match words.first().map(String::as_str) {
-                Some("CREATE") => ["TABLE", "INDEX", "VIEW"].iter().any(|kind| creates(kind)),
+                Some("CREATE") => ["TABLE", "INDEX", "VIEW"].iter().any(creates),
                 Some("ALTER") => words.get(1).is_some_and(|word| word == "TABLE"),
                 _ => false,
             }

@@ -34,7 +34,7 @@ impl Body<'_, '_> {
         let all = tokens.rest();
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return SqlStatement { parts: Vec::new() } };
         let whole = tokens.span(first.span.start, last.span.end);
-        let into = self.into_tokens(tokens);
+        let into = self.take_into(tokens);
         let texts = match &into {
             None => vec![whole],
             Some(into) => {
@@ -51,7 +51,7 @@ impl Body<'_, '_> {
             Some(tree) => self.uses_in_tree(tree, &located, tokens.source()),
             None => self.uses_in_words(tokens, &texts),
         };
-        let clause = into.map(|into| self.into_clause(&into, tree.as_ref(), &located));
+        let clause = into.map(|into| self.clause_of(&into, tree.as_ref(), &located));
         self.cut(draft, &uses, clause)
     }
 
@@ -66,7 +66,7 @@ impl Body<'_, '_> {
     }
 
     /// Finds INTO, as against `INSERT INTO`.
-    fn into_tokens(&mut self, tokens: &Cursor<'_>) -> Option<IntoTokens> {
+    fn take_into(&mut self, tokens: &Cursor<'_>) -> Option<IntoTokens> {
         let all = tokens.rest();
         let inserts = ["INSERT", "REPLACE", "MERGE"].iter().any(|verb| all.first().is_some_and(|t| t.is_word(verb)));
         let mut depth = 0_usize;
@@ -95,7 +95,7 @@ impl Body<'_, '_> {
         (!targets.is_empty()).then_some(IntoTokens { range: start..at, is_strict, targets })
     }
 
-    fn into_clause(&mut self, into: &IntoTokens, tree: Option<&Tree>, located: &Located) -> IntoClause {
+    fn clause_of(&mut self, into: &IntoTokens, tree: Option<&Tree>, located: &Located) -> IntoClause {
         let mut variables = Vec::new();
         for (name, field, span) in &into.targets {
             let variable = match field {
@@ -267,5 +267,5 @@ impl Visitor for Values {
 /// Whether tokens begin a query.
 pub(super) fn is_query(tokens: &[Token<'_>]) -> bool {
     let begins = |word: &&str| tokens.first().is_some_and(|token| token.is_word(word));
-    ["SELECT", "WITH", "VALUES"].iter().any(|word| begins(&word)) || tokens.first().is_some_and(|t| t.is_symbol("("))
+    ["SELECT", "WITH", "VALUES"].iter().any(begins) || tokens.first().is_some_and(|t| t.is_symbol("("))
 }

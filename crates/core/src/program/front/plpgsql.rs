@@ -268,14 +268,14 @@ impl Body<'_, '_> {
 
     /// The variables that take a row: those that are named, or the fields of a record.
     fn row_variables(&mut self, targets: &[(String, Span)], query: &SqlStatement) -> Parsed<Vec<Variable>> {
-        if let [(name, span)] = targets {
-            if self.names.variable(name).is_none() {
-                if self.names.find(name).is_none() {
-                    self.names.bind(name, Binding::Record(Vec::new()));
-                }
-                let outputs = access::of_statement(query, *span, self.schema, self.language).0.outputs;
-                return Ok(self.record_variables(name, &outputs, *span));
+        if let [(name, span)] = targets
+            && self.names.variable(name).is_none()
+        {
+            if self.names.find(name).is_none() {
+                self.names.bind(name, Binding::Record(Vec::new()));
             }
+            let outputs = access::of_statement(query, *span, self.schema, self.language).0.outputs;
+            return Ok(self.record_variables(name, &outputs, *span));
         }
         let mut variables = Vec::new();
         for (name, span) in targets {
@@ -461,12 +461,13 @@ impl Body<'_, '_> {
             return Err(self.cursor.unexpected("a type"));
         };
         let text = crate::sql::one_line(&tokens.source()[first.span.start..last.span.end]);
-        if let [.., table, _, column, percent, word] = all {
-            if percent.is_symbol("%") && word.is_word("TYPE") {
-                let table = self.schema.table(&crate::sql::plain_name(table.text));
-                let column = table.and_then(|table| table.column(&crate::sql::plain_name(column.text)));
-                return Ok(column.map_or(text, |column| column.column_type.name.clone()));
-            }
+        if let [.., table, _, column, percent, word] = all
+            && percent.is_symbol("%")
+            && word.is_word("TYPE")
+        {
+            let table = self.schema.table(&crate::sql::plain_name(table.text));
+            let column = table.and_then(|table| table.column(&crate::sql::plain_name(column.text)));
+            return Ok(column.map_or(text, |column| column.column_type.name.clone()));
         }
         Ok(text)
     }

@@ -186,7 +186,9 @@ fn into_follows_its_rule() {
             }
         }
     };
-    let (none, one, two): (&[&[&str]], &[&[&str]], &[&[&str]]) = (&[], &[&["7"]], &[&["7"], &["8"]]);
+    let none: &[&[&str]] = &[];
+    let one: &[&[&str]] = &[&["7"]];
+    let two: &[&[&str]] = &[&["7"], &["8"]];
     for (word, without, several) in [
         ("", Ok(Value::Null), Err(2)),
         ("KEEP", Ok(Value::int(5)), Err(2)),

@@ -27,7 +27,7 @@ use super::auth::Authentication;
 use super::packet::{Packets, Parts, malformed};
 
 /// How long connecting may take, and how long each answer during login.
-pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;

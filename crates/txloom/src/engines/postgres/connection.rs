@@ -22,7 +22,7 @@ use super::answer::{Answer, Fields, Next};
 use super::auth::Authentication;
 
 /// How long connecting and logging in may take.
-pub(in crate::engines) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+pub(in crate::engines) const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Who logs in where, and how.
 #[derive(Debug, Clone)]
