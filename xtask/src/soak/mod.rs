@@ -1,7 +1,7 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm;
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow;
 //!                                      all of them if none is named
 //! ```
 //!
@@ -16,6 +16,7 @@
 //!   `TXLOOM_SOAK_HEALTHY` names some of the healthy ones, so that two processes share them
 //! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
 //! * [`storm`]: servers killed again and again, settings that lose commits, long storms
+//! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -28,6 +29,7 @@ mod histories;
 mod graph;
 mod validity;
 mod storm;
+mod flow;
 
 use anyhow::{Context, Result};
 
@@ -39,7 +41,7 @@ const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
 const SECTIONS: &[&str] =
-    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm"];
+    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -91,6 +93,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "graph" => graph::run(),
         "validity" => validity::run(),
         "storm" => storm::run(),
+        "flow" => flow::run(),
         _ => histories::run(),
     }
 }

@@ -83,26 +83,45 @@ pub struct Forced {
 
 /// Resets the engine and runs the calls, leg by leg. A leg that ends elsewhere ends the run.
 pub fn force(engine: &mut dyn Engine, ground: Ground<'_>, calls: &[Call], legs: &[Leg]) -> Result<Forced, RunError> {
-    reset(engine, ground.setup)?;
-    let dialect = engine.info().dialect;
-    let mut players = Vec::new();
-    for (at, call) in calls.iter().enumerate() {
-        let name = SessionName::new(NAMES[at % NAMES.len()]).expect("the names are names");
-        let spec = SessionSpec { id: SessionId(at), name, node: None, level: ground.level.cloned() };
-        players.push(Player::new(engine.open(&spec)?, Instance::new(ground.program, call, dialect)?, ground.limit));
-    }
-    let mut state = if ground.looks { Some(engine.snapshot()?) } else { None };
-    let mut forced = Forced::default();
-    for (number, (who, until)) in legs.iter().enumerate() {
-        let arrived = run_leg(engine, &mut players, *who, until, &mut state, &mut forced)?;
-        forced.marks.push(forced.turns.len());
-        if !arrived {
-            forced.stuck = Some(number);
-            break;
+    Stage::set(engine, ground, calls)?.play(engine, legs)
+}
+
+/// Calls that are ready to begin, each on a connection of its own.
+pub struct Stage {
+    players: Vec<Player>,
+    looks: bool,
+}
+
+impl Stage {
+    /// Resets the engine and opens the connections.
+    pub fn set(engine: &mut dyn Engine, ground: Ground<'_>, calls: &[Call]) -> Result<Stage, RunError> {
+        reset(engine, ground.setup)?;
+        let dialect = engine.info().dialect;
+        let mut players = Vec::new();
+        for (at, call) in calls.iter().enumerate() {
+            let name = SessionName::new(NAMES[at % NAMES.len()]).expect("the names are names");
+            let spec = SessionSpec { id: SessionId(at), name, node: None, level: ground.level.cloned() };
+            let instance = Instance::new(ground.program, call, dialect)?;
+            players.push(Player::new(engine.open(&spec)?, instance, ground.limit));
         }
+        Ok(Stage { players, looks: ground.looks })
     }
-    forced.ended = players.iter().map(|player| player.instance.ended(0)).collect();
-    Ok(forced)
+
+    /// Runs the calls, leg by leg. A leg that ends elsewhere ends the run.
+    pub fn play(mut self, engine: &mut dyn Engine, legs: &[Leg]) -> Result<Forced, RunError> {
+        let mut state = if self.looks { Some(engine.snapshot()?) } else { None };
+        let mut forced = Forced::default();
+        for (number, (who, until)) in legs.iter().enumerate() {
+            let arrived = run_leg(engine, &mut self.players, *who, until, &mut state, &mut forced)?;
+            forced.marks.push(forced.turns.len());
+            if !arrived {
+                forced.stuck = Some(number);
+                break;
+            }
+        }
+        forced.ended = self.players.iter().map(|player| player.instance.ended(0)).collect();
+        Ok(forced)
+    }
 }
 
 /// What the sessions are called.

@@ -42,7 +42,7 @@ fn check_examples(target: &str) {
     assert_eq!((found.schedules.len(), found.commit_points.len(), code), (0, 1, 1), "{target}");
     let lost = &found.commit_points[0];
     assert_eq!(verdict(lost.fate.as_ref()), "manifest", "{target}: {lost:?}");
-    let commit = lost.remark.marks.iter().find(|mark| mark.says.contains("dies here")).unwrap();
+    let commit = lost.remark.marks.iter().find(|mark| mark.says.contains("dies here")).expect("a commit");
     assert_eq!(commit.line, 22);
     for name in ["agenda-1-fixed.sql", "agenda-2-fixed.sql", "agenda-3-fixed.sql"] {
         let (found, code) = run(name);

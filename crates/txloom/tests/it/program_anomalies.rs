@@ -59,7 +59,7 @@ impl Runners {
     }
 }
 
-const ALL: &[&'static str] = &["sqlite", "model", "postgres", "mariadb"];
+const ALL: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 
 #[test]
 fn the_example_of_a_booking_sells_a_seat_twice() {
