@@ -85,7 +85,9 @@ mod tests {
     #[test]
     fn every_bug_has_its_row_and_every_oracle_its_column() {
         assert!(TABLE.iter().map(|(name, _)| *name).eq(planted::ALL.iter().map(|bug| bug.name)));
-        assert_eq!(ORACLES.as_slice(), oracle::NAMES);
+        // Generated cases call nothing, so there is nothing for `calls` to judge.
+        let judging = oracle::NAMES.iter().filter(|name| **name != oracle::calls::NAME);
+        assert!(judging.eq(&ORACLES));
         for (name, sights) in TABLE {
             assert!(sights.contains(&SEEN), "{name} is seen by nobody");
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use txloom_core::case::Case;
 use txloom_core::formats::{self, Format, Imported};
-use txloom_core::program::Program;
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Diagnostic, Program, ProgramSyntaxError, Severity, front};
 
 use super::failure::Failure;
 use super::settings::is_stdin;
@@ -119,8 +120,19 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         .map_err(|_| Failure::bad_input(format!("cannot read {}: it is not UTF-8 text", path.display())))
 }
 
+/// A program in our own notation; or whatever a front-end makes procedures of, if it understands all of it.
 fn read_program(path: &Path) -> Result<Program, Failure> {
     let file = path.display().to_string();
-    Program::parse(&read_text(path)?)
-        .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))
+    let text = read_text(path)?;
+    let only_ours = match Program::parse(&text) {
+        Ok(program) => return Ok(program),
+        Err(error) => error,
+    };
+    let reading = front::read(&text, &Schema::default());
+    let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+    if reading.program.procedures.is_empty() || reading.diagnostics.iter().any(|it| is_error(&it)) {
+        let ProgramSyntaxError { line, column, message, text, .. } = only_ours;
+        return Err(Failure::in_file(&file, line, column, &message, &text));
+    }
+    Ok(reading.program)
 }

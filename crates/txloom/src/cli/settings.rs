@@ -285,7 +285,7 @@ mod tests {
         let oracle = |name: &str, on: &[&str]| RunArgs { oracle: Some(name.to_string()), ..args(&["a.sql"], on) };
         check_error(
             &oracle("dif", &["sqlite", "model"]),
-            "did you mean diff? (known are: diff, serial, graph, invariant, crash)",
+            "did you mean diff? (known are: diff, serial, calls, graph, invariant, crash)",
         );
         check_error(&oracle("diff", &["sqlite"]), "name at least two");
         check_error(&oracle("serial", &["sqlite", "sqlite"]), "named twice");

@@ -47,11 +47,11 @@ fn every_condition_is_silent_until_it_is_broken() {
             (
                 "TPC-C 3.3.2.2",
                 "DELETE FROM new_order; \
-                 INSERT INTO new_order SELECT d_w_id, d_id, d_next_o_id - 2, 0 FROM district",
+                 INSERT INTO new_order SELECT d_next_o_id - 2, d_id, d_w_id, 0 FROM district",
             ),
             (
                 "TPC-C 3.3.2.3",
-                "DELETE FROM new_order; INSERT INTO new_order VALUES (1, 3, 1, 0); INSERT INTO new_order VALUES (1, 3, 3, 0)",
+                "DELETE FROM new_order; INSERT INTO new_order VALUES (1, 3, 1, 0); INSERT INTO new_order VALUES (3, 3, 1, 0)",
             ),
             ("TPC-C 3.3.2.4", "DELETE FROM order_line WHERE ol_d_id = 3 AND ol_o_id = 1 AND ol_number = 1"),
             ("TPC-C 3.3.2.5", "UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 3 AND o_id = 1"),
