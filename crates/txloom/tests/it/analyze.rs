@@ -227,3 +227,34 @@ fn long_files_are_no_trouble() {
     assert_eq!((found.summary.procedures, found.summary.understood, code), (142, 710, 0));
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
+
+/// `@assert after`: asked with what the call was given and gave back.
+#[test]
+fn assertions_about_calls_are_asked_when_calls_end() {
+    limited(|| {
+        let dir = TestDir::new("analyze-after");
+        dir.file(
+            "p.sql",
+            "CREATE PROCEDURE take(n INT, OUT left_over INT)\nBEGIN\n  UPDATE t SET v = v - :n WHERE k = 1;\n  SELECT v INTO \
+             :left_over FROM t WHERE k = 1;\n  COMMIT;\nEND;\n",
+        );
+        let case = |assertion: &str| {
+            format!(
+                "-- @case 1\n-- @program p.sql\n/*init*/ CREATE TABLE t (k INT PRIMARY KEY, v INT);\n/*init*/ INSERT INTO t \
+                 VALUES (1, 10);\n-- @assert after take enough: {assertion}\n/*a*/ -- call take(n=4)\n/*a*/ -- call take(n=7)\n"
+            )
+        };
+        for (assertion, code) in [
+            ("SELECT k FROM t WHERE :left_over < 0", 1),
+            ("SELECT k FROM t WHERE v <> :left_over", 0),
+            ("SELECT k FROM t WHERE :n > 7", 0),
+        ] {
+            let file = dir.file("case.sql", &case(assertion));
+            let done = output(&["run", &file, "--oracle", "invariant"]);
+            assert_eq!(done.code, code, "{assertion}\n{}\n{}", done.stdout, done.stderr);
+        }
+        let file = dir.file("case.sql", &case("SELECT k FROM t WHERE :left_over < 0"));
+        let done = output(&["run", &file, "--oracle", "invariant"]);
+        assert!(done.stdout.contains("the assertion enough does not hold after step 8"), "{}", done.stdout);
+    });
+}
