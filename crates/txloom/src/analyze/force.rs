@@ -108,7 +108,7 @@ impl Stage {
     }
 
     /// Runs the calls, leg by leg. A leg that ends elsewhere ends the run.
-    pub fn play(mut self, engine: &mut dyn Engine, legs: &[Leg]) -> Result<Forced, RunError> {
+    pub fn play(&mut self, engine: &mut dyn Engine, legs: &[Leg]) -> Result<Forced, RunError> {
         let mut state = if self.looks { Some(engine.snapshot()?) } else { None };
         let mut forced = Forced::default();
         for (number, (who, until)) in legs.iter().enumerate() {
