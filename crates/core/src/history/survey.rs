@@ -52,6 +52,9 @@ pub struct Survey {
     pub anomalies: Vec<Found>,
 }
 
+/// What cannot be where snapshot isolation holds.
+const FORBIDDEN_BY_SNAPSHOTS: &[&str] = &["P4", "G-single", "G-nonadjacent", "G-SIb", "long-fork"];
+
 /// How many cycles of one form are looked at.
 const CYCLES_MAX: usize = 64;
 
@@ -140,7 +143,11 @@ fn anomalies(
     orders: &[Order],
     should_stop: &dyn Fn() -> bool,
 ) -> Vec<Found> {
-    let mut collection = Collection::default();
+    let holds = |requirement: Requirement| {
+        standings.iter().any(|(other, standing)| *other == requirement && matches!(standing, Standing::Holds))
+    };
+    let mut collection =
+        Collection { is_snapshot: holds(Level::SnapshotIsolation.with(Order::Free)), ..Collection::default() };
     checker.facts.oddities.iter().for_each(|oddity| collection.add(Reason::Odd(*oddity)));
     for (_, standing) in standings.iter().rev() {
         if let Standing::Violated(reason @ Reason::Cycle { .. }) = standing {
@@ -168,6 +175,8 @@ fn anomalies(
 
 #[derive(Default)]
 struct Collection {
+    /// Whether snapshot isolation holds.
+    is_snapshot: bool,
     found: BTreeMap<(usize, String), Found>,
     /// The nodes of the cycles that were counted, by name.
     counted: BTreeSet<(String, Vec<Node>)>,
@@ -175,7 +184,7 @@ struct Collection {
 
 impl Collection {
     fn add(&mut self, reason: Reason) {
-        let named = Named::of(&reason);
+        let named = self.name(&reason);
         if let Reason::Cycle { cycle, .. } = &reason {
             let mut nodes: Vec<Node> = cycle.iter().map(|(node, _)| *node).collect();
             nodes.sort_unstable();
@@ -189,6 +198,18 @@ impl Collection {
         found.count += 1;
         if length(&reason) < length(&found.example) {
             found.example = reason;
+        }
+    }
+
+    /// The name of a violation. One branch of a case distinction may look like a lost update where snapshot isolation
+    /// holds, and so there is none: all that is known then is that there is a cycle with anti-dependencies.
+    fn name(&self, reason: &Reason) -> Named {
+        let named = Named::of(reason);
+        let is_branch = matches!(reason, Reason::Cycle { others, .. } if *others > 0);
+        let is_refuted = self.is_snapshot && is_branch && FORBIDDEN_BY_SNAPSHOTS.contains(&named.anomaly.id);
+        match super::anomaly::ALL.iter().find(|anomaly| anomaly.id == "G2-item") {
+            Some(anomaly) if is_refuted => Named { anomaly, order: named.order },
+            _ => named,
         }
     }
 
