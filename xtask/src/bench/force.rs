@@ -74,13 +74,19 @@ fn measure(engine: &mut dyn Engine) -> Result<(usize, f64, f64)> {
     let told = Stage::set(engine, ground(true), &calls)?.play(engine, &legs)?;
     anyhow::ensure!(told.stuck.is_none(), "leg {:?} did not get where it should", told.stuck);
     let (mut bare, mut forced) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        let mut stage = Stage::set(engine, ground(false), &calls)?;
-        let start = Instant::now();
-        let done = stage.play(engine, &legs)?;
-        forced.push(start.elapsed().as_secs_f64());
-        anyhow::ensure!(done.turns == told.turns, "the forced run sent something else");
-        bare.push(bare_loop(engine, &setup, &level, &told.turns, &told.messages)?);
+    for round in 0..ROUNDS {
+        // Who comes first changes: the server remembers what it has just done.
+        for is_forced in [round % 2 == 0, round % 2 == 1] {
+            if is_forced {
+                let mut stage = Stage::set(engine, ground(false), &calls)?;
+                let start = Instant::now();
+                let done = stage.play(engine, &legs)?;
+                forced.push(start.elapsed().as_secs_f64());
+                anyhow::ensure!(done.turns == told.turns, "the forced run sent something else");
+            } else {
+                bare.push(bare_loop(engine, &setup, &level, &told.turns, &told.messages)?);
+            }
+        }
     }
     Ok((told.turns.len(), quartile(bare), quartile(forced)))
 }

@@ -47,6 +47,10 @@ struct Decimal {
 
 impl Decimal {
     fn of(number: &Number) -> Result<Decimal, ArithmeticError> {
+        // Most numbers are whole, and a call must not keep its server waiting.
+        if let Ok(digits) = number.as_str().parse::<i64>() {
+            return Ok(Decimal { digits: i128::from(digits), scale: 0 });
+        }
         let (whole, fraction) = number.as_str().split_once('.').unwrap_or((number.as_str(), ""));
         let digits = format!("{whole}{fraction}").parse().map_err(|_| ArithmeticError::Overflow)?;
         Ok(Decimal { digits, scale: fraction.len() as u32 })
@@ -54,7 +58,10 @@ impl Decimal {
 
     /// `None` if the point would be too far to the left for any SQL type.
     fn number(self) -> Option<Number> {
-        Number::parse(&format!("{}e-{}", self.digits, self.scale))
+        match (self.scale, i64::try_from(self.digits)) {
+            (0, Ok(whole)) => Some(Number::from(whole)),
+            _ => Number::parse(&format!("{}e-{}", self.digits, self.scale)),
+        }
     }
 
     fn not_zero(self) -> Result<Decimal, ArithmeticError> {

@@ -34,6 +34,7 @@ use crate::suggest;
 use crate::value::Value;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// How often the loops of one call may go round, all together: an endless loop must end.
 pub const ITERATIONS_MAX: usize = 10_000;
@@ -73,7 +74,7 @@ struct OpenCursor {
 pub struct Instance {
     procedure: String,
     dialect: &'static dyn Dialect,
-    code: Vec<Operation>,
+    code: Arc<[Operation]>,
     position: usize,
     iterations: usize,
     variables: Variables,
@@ -103,7 +104,7 @@ impl Instance {
         Ok(Instance {
             procedure: procedure.name.clone(),
             dialect,
-            code: code::operations(procedure),
+            code: code::operations(procedure).into(),
             position: 0,
             iterations: 0,
             variables: arguments(procedure, call)?,
@@ -161,28 +162,29 @@ impl Instance {
     /// Carries out one operation; gives the message that is due, if one is.
     fn advance(&mut self) -> Result<Option<String>, CallFailure> {
         self.at = self.position;
-        let Some(Operation { kind, span }) = self.code.get(self.position).cloned() else {
+        let code = Arc::clone(&self.code);
+        let Some(Operation { kind, span }) = code.get(self.position) else {
             self.end = Some(CallEnd::Returned);
             return Ok(None);
         };
         let line = span.line;
         match kind {
-            OperationKind::Send(sql) => return Ok(Some(self.send(&sql, line))),
-            OperationKind::Open(cursor, sql) => return Ok(Some(self.open(cursor, &sql, line))),
+            OperationKind::Send(sql) => return Ok(Some(self.send(sql, line))),
+            OperationKind::Open(cursor, sql) => return Ok(Some(self.open(cursor.clone(), sql, line))),
             OperationKind::Begin => return Ok(Some(self.begin())),
-            OperationKind::Isolation(level) => return Ok(self.isolation(&level, line)),
+            OperationKind::Isolation(level) => return Ok(self.isolation(level, line)),
             OperationKind::Commit | OperationKind::Rollback => {
                 self.position += 1;
-                return Ok(self.end_transaction(kind == OperationKind::Commit));
+                return Ok(self.end_transaction(*kind == OperationKind::Commit));
             }
             OperationKind::Jump(to) => {
-                self.jump(to, line)?;
+                self.jump(*to, line)?;
                 return Ok(None);
             }
             OperationKind::Unless(condition, to) => {
-                let truth = evaluate::is_true(&condition, &self.variables);
+                let truth = evaluate::is_true(condition, &self.variables);
                 if truth.map_err(|error| CallFailure::Evaluation { line, error })? != Some(true) {
-                    self.position = to;
+                    self.position = *to;
                     return Ok(None);
                 }
             }
@@ -193,17 +195,17 @@ impl Instance {
     }
 
     /// Operations that send nothing and jump nowhere.
-    fn local(&mut self, operation: OperationKind, line: usize) -> Result<(), CallFailure> {
+    fn local(&mut self, operation: &OperationKind, line: usize) -> Result<(), CallFailure> {
         let evaluation = |error| CallFailure::Evaluation { line, error };
         match operation {
             OperationKind::Assign(variable, value) => {
-                let value = evaluate::evaluate(&value, &self.variables).map_err(evaluation)?;
-                self.variables.insert(variable.name, value);
+                let value = evaluate::evaluate(value, &self.variables).map_err(evaluation)?;
+                self.variables.insert(variable.name.clone(), value);
             }
-            OperationKind::Fetch(cursor, variables) => self.fetch(cursor, &variables, line)?,
+            OperationKind::Fetch(cursor, variables) => self.fetch(cursor.clone(), variables, line)?,
             OperationKind::Close(cursor, ends_loop) => {
-                let closed = self.cursors.remove(&cursor).unwrap_or_default();
-                if ends_loop {
+                let closed = self.cursors.remove(cursor).unwrap_or_default();
+                if *ends_loop {
                     self.counted(closed.fetched);
                 }
             }
@@ -213,7 +215,7 @@ impl Instance {
                 self.end = Some(CallEnd::Returned);
             }
             OperationKind::Raise(message) => {
-                let message = match evaluate::evaluate(&message, &self.variables).map_err(evaluation)? {
+                let message = match evaluate::evaluate(message, &self.variables).map_err(evaluation)? {
                     Value::Text(text) => text,
                     other => other.to_string(),
                 };
@@ -242,8 +244,8 @@ impl Instance {
     }
 
     fn submit(&mut self, text: String, answer: Answer, line: usize) -> String {
-        let begins = self.dialect.kind(&text) == sql::StatementKind::Begin;
-        if !self.is_open() && !self.begun && !begins && !self.autocommit {
+        let begins = || self.dialect.kind(&text) == sql::StatementKind::Begin;
+        if !self.autocommit && !self.is_open() && !self.begun && !begins() {
             self.begun = true;
             self.sent = Some(Sent::Begin);
             return self.dialect.begin().to_string();
@@ -302,8 +304,13 @@ impl Instance {
 
     /// Remembers how many rows there were, for `FOUND()` and `ROW_COUNT()`.
     fn counted(&mut self, rows: usize) {
-        self.variables.insert(evaluate::FOUND.to_string(), Value::Bool(rows > 0));
-        self.variables.insert(evaluate::ROW_COUNT.to_string(), Value::int(i64::try_from(rows).unwrap_or(i64::MAX)));
+        let count = Value::int(i64::try_from(rows).unwrap_or(i64::MAX));
+        for (name, value) in [(evaluate::FOUND, Value::Bool(rows > 0)), (evaluate::ROW_COUNT, count)] {
+            match self.variables.get_mut(name) {
+                Some(known) => *known = value,
+                None => drop(self.variables.insert(name.to_string(), value)),
+            }
+        }
     }
 
     /// The text with the values of its variables.

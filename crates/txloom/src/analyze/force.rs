@@ -5,15 +5,12 @@
 //! finished before another one begins, nobody ever waits.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use txloom_core::case::expect::Rows;
 use txloom_core::case::{Call, SessionName};
 use txloom_core::dialect::Dialect;
-use txloom_core::engine::{Cancel, Engine, EngineError, Session, SessionId, SessionSpec, State};
+use txloom_core::engine::{Engine, EngineError, Session, SessionId, SessionSpec, State};
 use txloom_core::flow::program::Place;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::RunError;
@@ -21,6 +18,8 @@ use txloom_core::outcome::{Outcome, TxStatus};
 use txloom_core::program::Program;
 use txloom_core::program::interpret::Instance;
 use txloom_core::script::EndedCall;
+
+use super::watchdog::Watchdog;
 
 /// How far an instance goes before it is somebody else's turn.
 #[derive(Debug, Clone)]
@@ -218,56 +217,6 @@ impl Player {
             self.from = None;
         }
         Ok(is_over.then_some((from, at)))
-    }
-}
-
-/// Cancels a statement that takes too long: a forced schedule has nobody to wait for, but a statement may be slow.
-///
-/// Telling it of each statement costs one write to memory: it looks for itself, twice within the limit.
-struct Watchdog {
-    shared: Arc<Watched>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Watched {
-    /// How often a statement has begun or ended: odd while one is under way.
-    changes: AtomicU64,
-    is_over: AtomicBool,
-}
-
-impl Watchdog {
-    fn new(cancel: Box<dyn Cancel>, limit: Duration) -> Watchdog {
-        let shared = Arc::new(Watched::default());
-        let watched = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || {
-            let mut seen = 0;
-            while !watched.is_over.load(Ordering::Acquire) {
-                std::thread::park_timeout(limit);
-                let now = watched.changes.load(Ordering::Acquire);
-                if now == seen && now % 2 == 1 {
-                    // If it cannot be cancelled, the server's own limit ends it.
-                    let _ = cancel.cancel();
-                }
-                seen = now;
-            }
-        });
-        Watchdog { shared, thread: Some(thread) }
-    }
-
-    /// A statement begins or ends.
-    fn note(&self) {
-        self.shared.changes.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod project;
 pub mod aim;
 pub mod kinship;
 pub mod data;
+mod watchdog;
 pub mod force;
 pub mod trial;
 pub mod atomicity;
