@@ -1,6 +1,6 @@
 //! Storms between the cases of a hunt.
 //!
-//! A case is one interleaving, chosen and repeated at will; a [storm](crate::storm) is many sessions at once, and
+//! A case is one interleaving, chosen and repeated at will; a [storm] is many sessions at once, and
 //! nobody knows which of them meet. The one finds bugs of logic, the other races. A hunt that does both goes on like
 //! this:
 //!

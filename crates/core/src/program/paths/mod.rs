@@ -19,8 +19,8 @@
 //!
 //! One row of each table is the *focus*, where calls are to meet. Its columns are unknowns, and so are the parameters
 //! of each call. Along given ways ([`ways`](mod@ways)) the calls are executed with terms for values, one segment after
-//! the other; each branch that a way takes, and each meeting that is wanted, is a demand of a [`Problem`], and a model
-//! of the problem is what was asked for.
+//! the other; each branch that a way takes, and each meeting that is wanted, is a demand of a
+//! [`Problem`](solve::Problem), and a model of the problem is what was asked for.
 //!
 //! ```text
 //!   graph ──ways──→ one way per instance ──machine──→ demands ──solve──→ Found, or the next combination of ways
