@@ -6,6 +6,7 @@
 mod bench;
 mod chart;
 mod date;
+mod measure;
 mod record;
 mod soak;
 #[cfg(test)]

@@ -15,14 +15,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use txloom::analyze::Project;
 use txloom::analyze::force::{Ground, Leg, NAMES, Stage, Until};
-use txloom::analyze::{Project, SourceFile};
 use txloom::engines::{self, Target};
 use txloom_core::case::{Call, SessionName};
 use txloom_core::engine::{Engine, SessionId, SessionSpec};
 use txloom_core::flow::program::Place;
 use txloom_core::level::LevelName;
 use txloom_core::value::Value;
+
+use crate::measure::{chopped_tpcc, quantile};
 
 const TARGETS: &[&str] = &["postgres", "mariadb"];
 const ROUNDS: usize = 200;
@@ -58,12 +60,7 @@ pub(super) fn run(table: &mut String) -> Result<bool> {
 
 /// How many statements there are, and the seconds that both sides take.
 fn measure(engine: &mut dyn Engine) -> Result<(usize, f64, f64)> {
-    let source = |name: &str| -> Result<SourceFile> {
-        let path = format!("corpus/programs/tpcc/{name}");
-        let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
-        Ok(SourceFile { name: path, text })
-    };
-    let project = Project::read(vec![source("schema.sql")?, source("mariadb.sql")?]).chopped();
+    let project = chopped_tpcc("mariadb.sql")?;
     let setup: Vec<String> = project.definitions.iter().chain(&project.rows).cloned().collect();
     let level = LevelName::parse("serializable").context("the level is known")?;
     let program = Arc::clone(&project.program);
@@ -93,7 +90,7 @@ fn measure(engine: &mut dyn Engine) -> Result<(usize, f64, f64)> {
             }
         }
     }
-    Ok((told.turns.len(), quartile(bare), quartile(forced)))
+    Ok((told.turns.len(), quantile(bare, 4), quantile(forced, 4)))
 }
 
 fn bare_loop(
@@ -160,9 +157,4 @@ fn legs(project: &Project) -> Result<Vec<Leg>> {
     let third = (0..access.nodes.len()).filter(touches).nth(2).context("a third statement")?;
     let place = Place { begins: vec![third], ends: vec![third], positions: vec![third], operations: Vec::new() };
     Ok(vec![(0, Until::Behind(place)), (1, Until::End), (0, Until::End)])
-}
-
-fn quartile(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 4).copied().unwrap_or(0.0)
 }

@@ -16,6 +16,8 @@ use txloom::engines::{self, Target};
 use txloom::storm::{Budget, PROFILES, Scale, Shape, Storm};
 use txloom_core::engine::Engine;
 
+use crate::measure::median;
+
 const CLIENTS: usize = 24;
 const KEYS: usize = 2_000;
 const ROUNDS: usize = 3;
@@ -57,11 +59,6 @@ pub(super) fn run(table: &mut String) -> Result<bool> {
         )?;
     }
     Ok(met)
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Committed transactions a second.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use txloom::analyze::trial::{Fate, Settings, Trials};
-use txloom::analyze::{Analysis, Project, SourceFile, report};
+use txloom::analyze::{Analysis, Project, report};
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
 use txloom_core::flow::program::Cut;
@@ -15,6 +15,7 @@ use txloom_core::program::state::Samples;
 
 use super::Section;
 use super::hunts::{once, table};
+use crate::measure::chopped_tpcc;
 
 /// Where; and in which language the program is.
 const TARGETS: &[(&str, &str)] = &[("sqlite", "mariadb.sql"), ("postgres", "postgres.sql"), ("mariadb", "mariadb.sql")];
@@ -69,12 +70,7 @@ struct Analysed {
 
 impl Analysed {
     fn read(file: &str) -> Result<Analysed> {
-        let source = |name: &str| -> Result<SourceFile> {
-            let path = format!("corpus/programs/tpcc/{name}");
-            let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
-            Ok(SourceFile { name: path, text })
-        };
-        let project = Project::read(vec![source("schema.sql")?, source(file)?]).chopped();
+        let project = chopped_tpcc(file)?;
         let analysis = Analysis::of(&project, Cut::EachQuery);
         Ok(Analysed { project, analysis })
     }

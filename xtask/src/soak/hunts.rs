@@ -60,12 +60,6 @@ pub(super) fn table(header: &str, rows: &[Vec<String>]) -> String {
     table
 }
 
-/// The middle of some numbers.
-pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
-}
-
 /// `31.4 %`.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)

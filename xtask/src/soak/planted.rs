@@ -18,7 +18,8 @@ use txloom_core::oracle::{self, Oracle};
 use txloom_core::planted::{ALL, PlantedBug};
 
 use super::Section;
-use super::hunts::{finish, median, once, open, parse, table};
+use super::hunts::{finish, once, open, parse, table};
+use crate::measure::median;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
 const TIME_MAX: Duration = Duration::from_secs(60);

@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use txloom_core::case::Call;
 use txloom_core::dialect::Dialect;
 use txloom_core::engine;
-use txloom_core::program::Mode;
 use txloom_core::program::access::{Place, ProcedureAccess};
+use txloom_core::program::code::OperationKind;
 use txloom_core::program::predicate::Element;
 use txloom_core::program::schema::{ColumnType, Schema};
 use txloom_core::program::state::schema::Kind;
 use txloom_core::program::state::{self, Focus, Parameter, Samples, State, StateError, TableState};
+use txloom_core::program::{ExprKind, Mode};
 use txloom_core::value::Value;
 
 use super::kinship::Kinship;
@@ -156,8 +157,6 @@ fn purposes(project: &Project, procedure: usize) -> Vec<Purpose> {
 
 /// The variables that hold a parameter's value, unchanged: itself, and those that it is assigned to.
 fn names_of(access: &ProcedureAccess, parameter: &str) -> BTreeSet<String> {
-    use txloom_core::program::ExprKind;
-    use txloom_core::program::code::OperationKind;
     let mut names = BTreeSet::from([parameter.to_string()]);
     for node in &access.nodes {
         if let OperationKind::Assign(variable, value) = &node.operation.kind

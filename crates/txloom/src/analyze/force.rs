@@ -20,6 +20,7 @@ use txloom_core::program::interpret::Instance;
 use txloom_core::script::EndedCall;
 
 use super::watchdog::Watchdog;
+use crate::execute::reset;
 
 /// How far an instance goes before it is somebody else's turn.
 #[derive(Debug, Clone)]
@@ -125,17 +126,6 @@ impl Stage {
 
 /// What the sessions are called.
 pub const NAMES: [&str; 2] = ["a", "b"];
-
-pub(super) fn reset(engine: &mut dyn Engine, setup: &[String]) -> Result<(), RunError> {
-    let outcomes = engine.reset(setup)?;
-    for (at, outcome) in outcomes.iter().enumerate() {
-        if let Some(error) = &outcome.error {
-            let (target, error) = (engine.info().target.clone(), error.to_string());
-            return Err(RunError::Setup { target, step: at + 1, sql: setup[at].clone(), error });
-        }
-    }
-    Ok(())
-}
 
 /// Lets an instance go as far as it should; false if it ended before.
 fn run_leg(

@@ -60,51 +60,42 @@ pub fn funnel(analysis: &Analysis) -> FunnelReport {
 
 /// What became of a schedule.
 pub fn fate(analysis: &Analysis, schedule: &Schedule, fate: &Fate) -> FateReport {
-    let told = |verdict: &str, says: String| FateReport {
-        verdict: verdict.to_string(),
-        says,
-        calls: Vec::new(),
-        steps: Vec::new(),
-        case: None,
-        replay: None,
-    };
     match fate {
         Fate::Manifest(manifest) => FateReport {
             calls: manifest.calls.iter().map(ToString::to_string).collect(),
             steps: steps(analysis, [schedule.first.procedure, schedule.between.procedure], &manifest.done),
-            ..told("manifest", manifest.finding.sentence.clone())
+            ..FateReport::new("manifest", manifest.finding.sentence.clone())
         },
         Fate::Harmless { witness, tries } => {
-            told("harmless", format!("it comes to the same as {witness} ({})", on_data(*tries)))
+            FateReport::new("harmless", format!("it comes to the same as {witness} ({})", on_data(*tries)))
         }
-        Fate::Impossible(why) => told("impossible", why.clone()),
-        Fate::NotReached { instead, tries } => told("not-reached", format!("{instead} ({})", on_data(*tries))),
-        Fate::Undecided(why) => told("undecided", why.clone()),
+        Fate::Impossible(why) => FateReport::new("impossible", why.clone()),
+        Fate::NotReached { instead, tries } => {
+            FateReport::new("not-reached", format!("{instead} ({})", on_data(*tries)))
+        }
+        Fate::Undecided(why) => FateReport::new("undecided", why.clone()),
     }
 }
 
 /// What became of a commit point.
 pub fn remainder(analysis: &Analysis, point: &CommitPoint, fate: &Remainder) -> FateReport {
-    let told = |verdict: &str, says: String| FateReport {
-        verdict: verdict.to_string(),
-        says,
-        calls: Vec::new(),
-        steps: Vec::new(),
-        case: None,
-        replay: None,
-    };
     match fate {
         Remainder::Broken { assertion, rows, call, done, .. } => FateReport {
             calls: vec![call.to_string()],
             steps: steps(analysis, [point.after.procedure; 2], done),
-            ..told("manifest", format!("the assertion {assertion} does not hold any more: its query returns {rows}"))
+            ..FateReport::new(
+                "manifest",
+                format!("the assertion {assertion} does not hold any more: its query returns {rows}"),
+            )
         },
-        Remainder::Kept => told("harmless", "all assertions still hold".to_string()),
-        Remainder::NothingAsserted => told(
+        Remainder::Kept => FateReport::new("harmless", "all assertions still hold".to_string()),
+        Remainder::NothingAsserted => FateReport::new(
             "undecided",
             "nothing is asserted: write `-- @assert each NAME: SELECT …` for what must be true".to_string(),
         ),
-        Remainder::NotReached => told("not-reached", "no call came there with the data that was tried".to_string()),
+        Remainder::NotReached => {
+            FateReport::new("not-reached", "no call came there with the data that was tried".to_string())
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use super::aim::{Aim, aim};
 use super::data::{self, Start, Wishes};
 use super::force::{Done, Forced, Ground, Leg, NAMES, Until, force};
 use super::{Analysis, Project};
-use crate::execute::EngineRunner;
+use crate::execute::{EngineRunner, reset};
 
 /// How many different rows and arguments are tried before a schedule counts as harmless.
 pub const TRIES: u64 = 6;
@@ -172,7 +172,7 @@ impl<'a> Trials<'a> {
         }
         let setup: Vec<String> = self.project.definitions.iter().chain(&self.project.rows).cloned().collect();
         let engine = self.engine();
-        super::force::reset(engine, &setup)?;
+        reset(engine, &setup)?;
         let held = engine.snapshot().map_err(RunError::from)?;
         let dialect = engine.info().dialect;
         Ok(data::given(self.project, &held, dialect, seed)?)

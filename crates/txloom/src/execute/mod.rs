@@ -20,6 +20,8 @@ mod run;
 mod settle;
 mod worker;
 
+pub(crate) use run::reset;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ pub(super) fn execute(
     options: &ExecuteOptions,
 ) -> Result<Trace, RunError> {
     let mut plan = Plan::new(request.case, &request.mode, &request.policy)?;
-    let setup = reset(engine, request.case)?;
+    let setup = reset(engine, &request.case.setup())?;
     let mut run = Run::open(engine, request, options)?;
     run.trace.setup = setup;
     run.check_assertions(AssertWhen::Start, None)?;
@@ -30,9 +30,9 @@ pub(super) fn execute(
     run.finish()
 }
 
-fn reset(engine: &mut dyn Engine, case: &Case) -> Result<Vec<Outcome>, RunError> {
-    let setup = case.setup();
-    let outcomes = engine.reset(&setup)?;
+/// Resets an engine; a setup that it refuses is an error.
+pub(crate) fn reset(engine: &mut dyn Engine, setup: &[String]) -> Result<Vec<Outcome>, RunError> {
+    let outcomes = engine.reset(setup)?;
     let failed = outcomes.iter().position(|outcome| outcome.error.is_some());
     match failed.and_then(|at| outcomes[at].error.as_ref().map(|error| (at, error))) {
         None => Ok(outcomes),

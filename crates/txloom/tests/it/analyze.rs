@@ -208,7 +208,7 @@ fn newcomers_are_told_what_to_do() {
     check(&[&fine, "--summary"], 0, "2 of 2 understood");
 }
 
-/// Not a benchmark: an analysis that takes time in the square of the file would take minutes here.
+/// 2,000 lines in less than a second, also unoptimised. Machines are busy: the fastest of several counts.
 #[test]
 fn long_files_are_no_trouble() {
     let dir = TestDir::new("analyze-long");
@@ -222,10 +222,14 @@ fn long_files_are_no_trouble() {
     }
     assert!(text.lines().count() >= 1_989, "{}", text.lines().count());
     let file = dir.file("long.sql", &text);
-    let start = Instant::now();
-    let (found, code) = report(&[&file]);
-    assert_eq!((found.summary.procedures, found.summary.understood, code), (142, 710, 0));
-    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+    let measured = |_| {
+        let start = Instant::now();
+        let (found, code) = report(&[&file]);
+        assert_eq!((found.summary.procedures, found.summary.understood, code), (142, 710, 0));
+        start.elapsed()
+    };
+    let fastest = (0..5).map(measured).min().expect("there were several");
+    assert!(fastest.as_secs() < 1, "{fastest:?}");
 }
 
 /// `@assert after`: asked with what the call was given and gave back.

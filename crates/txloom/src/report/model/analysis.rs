@@ -161,6 +161,14 @@ pub struct FateReport {
     pub replay: Option<String>,
 }
 
+impl FateReport {
+    /// A verdict with its reason, and nothing to show.
+    pub fn new(verdict: &str, says: impl Into<String>) -> FateReport {
+        let (verdict, says) = (verdict.to_string(), says.into());
+        FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None }
+    }
+}
+
 /// What a transaction changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepReport {

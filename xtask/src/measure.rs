@@ -1,0 +1,25 @@
+//! What benchmarks and soaks have in common: the middle of numbers, and TPC-C as an application to analyse.
+
+use anyhow::{Context, Result};
+use txloom::analyze::{Project, SourceFile};
+
+/// The middle of some numbers.
+pub(crate) fn median(numbers: Vec<f64>) -> f64 {
+    quantile(numbers, 2)
+}
+
+/// The number below which one in `parts` of them lies.
+pub(crate) fn quantile(mut numbers: Vec<f64>, parts: usize) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / parts).copied().unwrap_or(0.0)
+}
+
+/// TPC-C from the corpus, in the language of that file, with every statement a transaction of its own.
+pub(crate) fn chopped_tpcc(file: &str) -> Result<Project> {
+    let source = |name: &str| -> Result<SourceFile> {
+        let path = format!("corpus/programs/tpcc/{name}");
+        let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
+        Ok(SourceFile { name: path, text })
+    };
+    Ok(Project::read(vec![source("schema.sql")?, source(file)?]).chopped())
+}
