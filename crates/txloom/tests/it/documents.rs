@@ -76,6 +76,7 @@ fn tutorial() {
 #[test]
 fn reference() {
     for file in [
+        "docs/reference/analyze.md",
         "docs/reference/commands.md",
         "docs/reference/formats.md",
         "docs/reference/targets.md",
