@@ -26,7 +26,8 @@
 //! 2. `terms`: expressions → [`Term`] and [`Predicate`]
 //! 3. `query`, `write`: clauses → accesses
 //! 4. `reach`: by key or by scan
-//! 5. [`nodes`]: the accesses of a whole procedure, with the definitions and uses of its host variables
+//! 5. [`Selection`]: conditions, columns, aggregates, order: enough to compute a plain query's answer
+//! 6. [`nodes`]: the accesses of a whole procedure, with the definitions and uses of its host variables
 //!
 //! # Limits
 //!
@@ -38,6 +39,7 @@ mod terms;
 mod query;
 mod write;
 mod reach;
+mod selection;
 pub mod nodes;
 mod print;
 #[cfg(test)]
@@ -48,6 +50,7 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Expr, Statement};
 
 pub use nodes::{Node, ProcedureAccess};
+pub use selection::{Aggregate, OrderTerm, Selected, Selection};
 pub(crate) use terms::constant;
 
 use crate::program::diagnostic::Diagnostic;
@@ -69,6 +72,9 @@ pub struct Access {
     pub outputs: Vec<OutputColumn>,
     /// Where the values of host variables go.
     pub uses: Vec<Use>,
+    /// How rows are chosen and what becomes of them, for a statement that is one plain query or write; for an INSERT of a
+    /// query's rows, of that query.
+    pub selection: Option<Selection>,
 }
 
 /// What is done to one mention of a table.

@@ -106,7 +106,7 @@ impl Analyzer<'_> {
     fn plain_select(&mut self, select: &Select) -> Vec<Output> {
         let mut conditions = Vec::new();
         let before = self.enter(&select.from, &mut conditions);
-        let outputs = self.select_body(select, conditions, before);
+        let outputs = self.select_body(select, &mut conditions, before);
         self.scopes.pop();
         outputs
     }
@@ -114,7 +114,11 @@ impl Analyzer<'_> {
     fn select(&mut self, select: &Select, query: &Query, order: &[OrderByExpr], limited: bool) -> Vec<Output> {
         let mut conditions = Vec::new();
         let before = self.enter(&select.from, &mut conditions);
-        let outputs = self.select_body(select, conditions, before);
+        let outputs = self.select_body(select, &mut conditions, before);
+        if self.scopes.len() == 1 && self.views.is_empty() && query.with.is_none() {
+            let (condition, is_inner) = together(&conditions);
+            self.select_rows(select, query, order, condition, is_inner, before);
+        }
         self.in_scope().push(aliases(&outputs));
         self.order(order, limited);
         for lock in &query.locks {
@@ -147,8 +151,8 @@ impl Analyzer<'_> {
         before
     }
 
-    fn select_body(&mut self, select: &Select, mut conditions: Vec<Condition>, before: usize) -> Vec<Output> {
-        self.condition(select.selection.as_ref(), &mut conditions);
+    fn select_body(&mut self, select: &Select, conditions: &mut Vec<Condition>, before: usize) -> Vec<Output> {
+        self.condition(select.selection.as_ref(), conditions);
         let mut outputs = self.project(&select.projection);
         self.in_scope().push(aliases(&outputs));
         if let GroupByExpr::Expressions(groups, _) = &select.group_by {
@@ -162,7 +166,7 @@ impl Analyzer<'_> {
             self.test(&predicate);
         }
         self.in_scope().pop();
-        self.restrict(&conditions, before);
+        self.restrict(conditions, before);
         if !select.from.is_empty() {
             let deciding = self.deciding(before..self.access.tables.len());
             outputs.iter_mut().filter(|output| output.term.origins().is_empty()).for_each(|output| {
@@ -309,7 +313,7 @@ impl Analyzer<'_> {
     }
 
     /// `*`: the columns of all relations, or of one.
-    fn wildcard(&self, of: Option<&str>) -> Vec<Output> {
+    pub(super) fn wildcard(&self, of: Option<&str>) -> Vec<Output> {
         let scope = self.scopes.last().map(|scope| scope.relations.as_slice()).unwrap_or_default();
         let mut outputs = Vec::new();
         for relation in scope.iter().filter(|relation| of.is_none_or(|of| relation.alias == of)) {
@@ -378,6 +382,12 @@ impl Analyzer<'_> {
         }
         elements
     }
+}
+
+/// All conditions, and whether each of them is about all rows: none is of an outer join.
+pub(super) fn together(conditions: &[Condition]) -> (Predicate, bool) {
+    let is_inner = conditions.iter().all(|condition| condition.restricts.is_none());
+    (Predicate::all(conditions.iter().map(|condition| condition.predicate.clone())), is_inner)
 }
 
 /// The columns of an answer, by the names that ORDER BY may use.

@@ -175,6 +175,7 @@ impl Analyzer<'_> {
         let target = first.filter(|_| update.table.joins.is_empty());
         self.assign(&update.assignments, target.as_ref());
         self.restrict(&conditions, before);
+        self.write_rows(&conditions, before, update.limit.is_some());
         self.order(&update.order_by, update.limit.is_some());
         let outputs = self.returning(update.returning.as_deref());
         self.scopes.pop();
@@ -221,6 +222,7 @@ impl Analyzer<'_> {
         let before = self.enter(&all, &mut conditions);
         self.condition(delete.selection.as_ref(), &mut conditions);
         self.restrict(&conditions, before);
+        self.write_rows(&conditions, before, delete.limit.is_some());
         let named: Vec<String> = delete.tables.iter().map(last_plain).collect();
         let relations = self.scopes.last().map(|scope| scope.relations.clone()).unwrap_or_default();
         // `DELETE FROM a USING b` deletes from a; `DELETE a FROM a JOIN b` says from which.

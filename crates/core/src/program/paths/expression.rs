@@ -1,46 +1,73 @@
 //! Expressions of the program, and terms and conditions of SQL, as symbols.
+//!
+//! What a variable or a column is, whoever asks has to say: see [`Scope`].
 
 use super::machine::Machine;
 use super::rows::Row;
-use super::symbol::{Place, Symbol, Truth};
+use super::symbol::{Place, Symbol, Symbols, Truth};
 use crate::program::ir::{BinaryOp, Expr, ExprKind};
-use crate::program::predicate::{Predicate, Term};
+use crate::program::predicate::{ColumnRef, Predicate, Term};
+use crate::solve::{Bool, Int};
 
-impl Machine<'_> {
+/// What names mean, and how values are computed with.
+pub(crate) trait Scope {
+    /// The symbols that values are made of.
+    fn symbols(&mut self) -> &mut Symbols;
+    /// The value of a variable of an instance.
+    fn variable(&mut self, instance: usize, name: &str) -> Symbol;
+    /// The value of a column of the row that is looked at.
+    fn column(&mut self, column: &ColumnRef) -> Symbol;
+    /// `FOUND()` of an instance.
+    fn found(&self, instance: usize) -> Bool;
+    /// `ROW_COUNT()` of an instance.
+    fn count(&self, instance: usize) -> Int;
+
+    /// `a / b` in an expression of the program.
+    fn divide(&mut self, a: &Symbol, b: &Symbol, place: &Place) -> Symbol {
+        self.symbols().arithmetic(BinaryOp::Divide, a, b, place)
+    }
+
     /// The value of an expression.
-    pub(super) fn expression(&mut self, expr: &Expr, place: &Place) -> Symbol {
+    fn expression(&mut self, expr: &Expr, place: &Place) -> Symbol {
         match &expr.kind {
-            ExprKind::Literal(value) => self.symbols.constant(value),
+            ExprKind::Literal(value) => self.symbols().constant(value),
             ExprKind::Variable(name) => self.variable(place.instance, name),
             ExprKind::Found => {
-                let found = self.locals[place.instance].found;
-                let truth = self.symbols.certain(found);
-                self.symbols.of_truth(truth)
+                let found = self.found(place.instance);
+                let truth = self.symbols().certain(found);
+                self.symbols().of_truth(truth)
             }
-            ExprKind::RowCount => self.symbols.whole(self.locals[place.instance].count),
-            ExprKind::Any => self.symbols.opaque(),
+            ExprKind::RowCount => {
+                let count = self.count(place.instance);
+                self.symbols().whole(count)
+            }
+            ExprKind::Any => self.symbols().opaque(),
             ExprKind::Negate(operand) => {
                 let operand = self.expression(operand, place);
-                self.symbols.negate(&operand)
+                self.symbols().negate(&operand)
+            }
+            ExprKind::Binary { op: BinaryOp::Divide, left, right } => {
+                let (left, right) = (self.expression(left, place), self.expression(right, place));
+                self.divide(&left, &right, place)
             }
             ExprKind::Binary { op, left, right } if !is_logical(*op) && !op.is_comparison() => {
                 let (left, right) = (self.expression(left, place), self.expression(right, place));
-                self.symbols.arithmetic(*op, &left, &right, place)
+                self.symbols().arithmetic(*op, &left, &right, place)
             }
             ExprKind::Not(_) | ExprKind::IsNull { .. } | ExprKind::Binary { .. } => {
                 let truth = self.condition(expr, place);
-                self.symbols.of_truth(truth)
+                self.symbols().of_truth(truth)
             }
         }
     }
 
     /// The truth of an expression.
-    pub(super) fn condition(&mut self, expr: &Expr, place: &Place) -> Truth {
+    fn condition(&mut self, expr: &Expr, place: &Place) -> Truth {
         match &expr.kind {
             ExprKind::Not(operand) => self.condition(operand, place).opposite(),
             ExprKind::IsNull { operand, negated } => {
                 let operand = self.expression(operand, place);
-                let is_null = self.symbols.certain(operand.null);
+                let is_null = self.symbols().certain(operand.null);
                 if *negated { is_null.opposite() } else { is_null }
             }
             ExprKind::Binary { op: BinaryOp::And, left, right } => self.conjunction(left, right, false, place),
@@ -48,11 +75,11 @@ impl Machine<'_> {
             ExprKind::Binary { op: BinaryOp::Or, left, right } => self.conjunction(left, right, true, place).opposite(),
             ExprKind::Binary { op, left, right } if op.is_comparison() => {
                 let (left, right) = (self.expression(left, place), self.expression(right, place));
-                self.symbols.compare(*op, &left, &right)
+                self.symbols().compare(*op, &left, &right)
             }
             _ => {
                 let value = self.expression(expr, place);
-                self.symbols.truth(&value)
+                self.symbols().truth(&value)
             }
         }
     }
@@ -62,74 +89,124 @@ impl Machine<'_> {
     fn conjunction(&mut self, left: &Expr, right: &Expr, negated: bool, place: &Place) -> Truth {
         let sign = |truth: Truth| if negated { truth.opposite() } else { truth };
         let left = sign(self.condition(left, place));
-        let open = self.symbols.problem.not(left.is_false);
-        let guard = self.symbols.problem.and(place.guard, open);
+        let open = self.symbols().problem.not(left.is_false);
+        let guard = self.symbols().problem.and(place.guard, open);
         let right = sign(self.condition(right, &Place { guard, ..*place }));
-        self.symbols.both(left, right)
+        self.symbols().both(left, right)
     }
 
-    /// The value of a term. Columns are those of `own`, if it is a row of their table, and otherwise of the focus.
-    pub(super) fn term(&mut self, term: &Term, own: Option<(&str, &Row)>, place: &Place) -> Symbol {
+    /// The value of a term.
+    fn term(&mut self, term: &Term, place: &Place) -> Symbol {
         match term {
-            Term::Column(column) => {
-                let element = &column.element;
-                let own = own.filter(|(table, _)| *table == element.table).map(|(_, row)| row);
-                match own {
-                    Some(row) => row.columns.get(&element.column).copied().unwrap_or_else(|| self.symbols.opaque()),
-                    None => self.column(&element.table, &element.column),
-                }
-            }
-            Term::Constant(value) => self.symbols.constant(value),
+            Term::Column(column) => self.column(column),
+            Term::Constant(value) => self.symbols().constant(value),
             Term::Variable(variable) => self.variable(place.instance, &variable.name),
             Term::Negate(inner) => {
-                let inner = self.term(inner, own, place);
-                self.symbols.negate(&inner)
+                let inner = self.term(inner, place);
+                self.symbols().negate(&inner)
             }
             // What `/` gives, and whether division by zero fails, engines disagree on.
-            Term::Arithmetic { op: BinaryOp::Divide, .. } | Term::Any(_) => self.symbols.opaque(),
+            Term::Arithmetic { op: BinaryOp::Divide, .. } | Term::Any(_) => self.symbols().opaque(),
             Term::Arithmetic { op, left, right } => {
-                let (left, right) = (self.term(left, own, place), self.term(right, own, place));
-                self.symbols.arithmetic(*op, &left, &right, place)
+                let (left, right) = (self.term(left, place), self.term(right, place));
+                self.symbols().arithmetic(*op, &left, &right, place)
             }
         }
     }
 
     /// The truth of a condition.
-    pub(super) fn predicate(&mut self, predicate: &Predicate, own: Option<(&str, &Row)>, place: &Place) -> Truth {
-        let always = self.symbols.certain(self.symbols.always);
+    fn predicate(&mut self, predicate: &Predicate, place: &Place) -> Truth {
+        let always = self.symbols().always;
+        let always = self.symbols().certain(always);
         match predicate {
             Predicate::True => always,
             Predicate::And(inner) => inner.iter().fold(always, |all, one| {
-                let one = self.predicate(one, own, place);
-                self.symbols.both(all, one)
+                let one = self.predicate(one, place);
+                self.symbols().both(all, one)
             }),
             Predicate::Or(inner) => {
                 let none = inner.iter().fold(always, |none, one| {
-                    let one = self.predicate(one, own, place).opposite();
-                    self.symbols.both(none, one)
+                    let one = self.predicate(one, place).opposite();
+                    self.symbols().both(none, one)
                 });
                 none.opposite()
             }
-            Predicate::Not(inner) => self.predicate(inner, own, place).opposite(),
+            Predicate::Not(inner) => self.predicate(inner, place).opposite(),
             Predicate::Compare { op, left, right } => {
-                let (left, right) = (self.term(left, own, place), self.term(right, own, place));
-                self.symbols.compare(*op, &left, &right)
+                let (left, right) = (self.term(left, place), self.term(right, place));
+                self.symbols().compare(*op, &left, &right)
             }
             Predicate::IsNull(term) => {
-                let term = self.term(term, own, place);
-                self.symbols.certain(term.null)
+                let term = self.term(term, place);
+                self.symbols().certain(term.null)
             }
             Predicate::In { term, list } => {
-                let term = self.term(term, own, place);
+                let term = self.term(term, place);
                 let none = list.iter().fold(always, |none, one| {
-                    let one = self.term(one, own, place);
-                    let differs = self.symbols.compare(BinaryOp::Equal, &term, &one).opposite();
-                    self.symbols.both(none, differs)
+                    let one = self.term(one, place);
+                    let differs = self.symbols().compare(BinaryOp::Equal, &term, &one).opposite();
+                    self.symbols().both(none, differs)
                 });
                 none.opposite()
             }
-            Predicate::Any(_) => self.symbols.opaque_truth(),
+            Predicate::Any(_) => self.symbols().opaque_truth(),
         }
+    }
+}
+
+/// The focus rows as what columns mean; the columns of `own`, if it is a row of their table.
+struct Focused<'m, 'a> {
+    machine: &'m mut Machine<'a>,
+    own: Option<(&'m str, &'m Row)>,
+}
+
+impl Scope for Focused<'_, '_> {
+    fn symbols(&mut self) -> &mut Symbols {
+        &mut self.machine.symbols
+    }
+
+    fn variable(&mut self, instance: usize, name: &str) -> Symbol {
+        self.machine.variable(instance, name)
+    }
+
+    fn column(&mut self, column: &ColumnRef) -> Symbol {
+        let element = &column.element;
+        match self.own.filter(|(table, _)| *table == element.table) {
+            Some((_, row)) => {
+                row.columns.get(&element.column).copied().unwrap_or_else(|| self.machine.symbols.opaque())
+            }
+            None => self.machine.column(&element.table, &element.column),
+        }
+    }
+
+    fn found(&self, instance: usize) -> Bool {
+        self.machine.locals[instance].found
+    }
+
+    fn count(&self, instance: usize) -> Int {
+        self.machine.locals[instance].count
+    }
+}
+
+impl Machine<'_> {
+    /// The value of an expression.
+    pub(super) fn expression(&mut self, expr: &Expr, place: &Place) -> Symbol {
+        Focused { machine: self, own: None }.expression(expr, place)
+    }
+
+    /// The truth of an expression.
+    pub(super) fn condition(&mut self, expr: &Expr, place: &Place) -> Truth {
+        Focused { machine: self, own: None }.condition(expr, place)
+    }
+
+    /// The value of a term. Columns are those of `own`, if it is a row of their table, and otherwise of the focus.
+    pub(super) fn term(&mut self, term: &Term, own: Option<(&str, &Row)>, place: &Place) -> Symbol {
+        Focused { machine: self, own }.term(term, place)
+    }
+
+    /// The truth of a condition.
+    pub(super) fn predicate(&mut self, predicate: &Predicate, own: Option<(&str, &Row)>, place: &Place) -> Truth {
+        Focused { machine: self, own }.predicate(predicate, place)
     }
 }
 

@@ -32,7 +32,7 @@
 //! * `expression`: expressions of the program and of SQL → symbols
 //! * `statement`: what SQL does to the focus rows, and what it answers
 //! * `machine`: ways → demands
-//! * `wishes`: small and distinct values, and reading them from a model
+//! * `wishes`, `values`: small and distinct values, and reading them from a model
 //!
 //! # What an answer means
 //!
@@ -49,9 +49,10 @@
 //! byte, and only for equality.
 
 pub mod ways;
-mod symbol;
+pub(crate) mod symbol;
+mod values;
 mod rows;
-mod expression;
+pub(crate) mod expression;
 mod statement;
 mod machine;
 mod wishes;

@@ -18,7 +18,7 @@ use crate::solve::{Bool, Int, Problem, Term};
 use crate::value::{Number, Value};
 
 /// Codes below are those of constants.
-pub(super) const FREE_CODE: i128 = 500;
+pub(crate) const FREE_CODE: i128 = 500;
 /// The last code.
 const LAST_CODE: i128 = 999;
 /// More digits behind the point are not computed with.
@@ -26,15 +26,15 @@ const SCALE_MAX: u32 = 12;
 
 /// A value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Symbol {
+pub(crate) struct Symbol {
     /// Whether it is NULL.
-    pub(super) null: Bool,
+    pub(crate) null: Bool,
     /// What it is if not.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// `digits · 10^-scale`
     Number {
         digits: Int,
@@ -47,38 +47,40 @@ pub(super) enum Shape {
 
 /// When a condition is true, and when it is false; neither if it is NULL.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Truth {
-    pub(super) is_true: Bool,
-    pub(super) is_false: Bool,
+pub(crate) struct Truth {
+    pub(crate) is_true: Bool,
+    pub(crate) is_false: Bool,
 }
 
 /// Where in the program we are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) instance: usize,
-    pub(super) span: Span,
+pub(crate) struct Place {
+    pub(crate) instance: usize,
+    pub(crate) span: Span,
     /// What must be true for this place to be evaluated at all: the left side of AND, OR.
-    pub(super) guard: Bool,
+    pub(crate) guard: Bool,
 }
 
 /// The problem, and what its parts mean.
 #[derive(Debug)]
-pub(super) struct Symbols {
-    pub(super) problem: Problem,
+pub(crate) struct Symbols {
+    pub(crate) problem: Problem,
     /// For each demand, where it comes from.
-    pub(super) reasons: Vec<Reason>,
+    pub(crate) reasons: Vec<Reason>,
     /// Constants, by their codes.
-    pub(super) constants: Vec<Value>,
+    pub(crate) constants: Vec<Value>,
     /// Unknowns without a meaning, with the condition under which their values are used.
-    pub(super) stand_ins: BTreeMap<usize, Bool>,
+    pub(crate) stand_ins: BTreeMap<usize, Bool>,
     /// Unknowns that have fewer values here than in a run.
-    pub(super) narrowed: Vec<usize>,
-    pub(super) always: Bool,
-    pub(super) never: Bool,
+    pub(crate) narrowed: Vec<usize>,
+    /// Numbers that are looked at lie between this and its negative, if it is said.
+    pub(crate) window: Option<i128>,
+    pub(crate) always: Bool,
+    pub(crate) never: Bool,
 }
 
 impl Symbols {
-    pub(super) fn new() -> Symbols {
+    pub(crate) fn new() -> Symbols {
         let mut problem = Problem::new();
         let (always, never) = (problem.truth(true), problem.truth(false));
         Symbols {
@@ -87,13 +89,14 @@ impl Symbols {
             constants: Vec::new(),
             stand_ins: BTreeMap::new(),
             narrowed: Vec::new(),
+            window: None,
             always,
             never,
         }
     }
 
     /// Demands something under the guard of a place.
-    pub(super) fn demand(&mut self, condition: Bool, place: &Place, kind: ReasonKind) {
+    pub(crate) fn demand(&mut self, condition: Bool, place: &Place, kind: ReasonKind) {
         let excused = self.problem.not(place.guard);
         let condition = self.problem.or(excused, condition);
         if self.problem.as_truth(condition) != Some(true) {
@@ -104,20 +107,20 @@ impl Symbols {
 
     // Making symbols.
 
-    pub(super) fn null(&self) -> Symbol {
+    pub(crate) fn null(&self) -> Symbol {
         Symbol { null: self.always, shape: Shape::Opaque }
     }
 
-    pub(super) fn whole(&self, digits: Int) -> Symbol {
+    pub(crate) fn whole(&self, digits: Int) -> Symbol {
         Symbol { null: self.never, shape: Shape::Number { digits, scale: 0 } }
     }
 
-    pub(super) fn of_truth(&mut self, truth: Truth) -> Symbol {
+    pub(crate) fn of_truth(&mut self, truth: Truth) -> Symbol {
         let known = self.problem.or(truth.is_true, truth.is_false);
         Symbol { null: self.problem.not(known), shape: Shape::Truth(truth.is_true) }
     }
 
-    pub(super) fn constant(&mut self, value: &Value) -> Symbol {
+    pub(crate) fn constant(&mut self, value: &Value) -> Symbol {
         let shape = match value {
             Value::Null => return self.null(),
             Value::Bool(value) => Shape::Truth(self.problem.truth(*value)),
@@ -144,7 +147,7 @@ impl Symbols {
     }
 
     /// An unknown of a type.
-    pub(super) fn unknown(&mut self, name: &str, column_type: &ColumnType, nullable: bool) -> Symbol {
+    pub(crate) fn unknown(&mut self, name: &str, column_type: &ColumnType, nullable: bool) -> Symbol {
         let null = if nullable { self.problem.boolean(format!("{name} IS NULL")) } else { self.never };
         let shape = match column_type.kind {
             TypeKind::Integer | TypeKind::Decimal | TypeKind::Float => self.unknown_number(name, column_type),
@@ -172,7 +175,11 @@ impl Symbols {
     }
 
     fn unknown_number(&mut self, name: &str, column_type: &ColumnType) -> Shape {
-        let (bounds, scale, is_narrow) = number_type(column_type);
+        let (mut bounds, scale, mut is_narrow) = number_type(column_type);
+        if let Some(window) = self.window.map(|window| window * 10_i128.pow(scale)) {
+            is_narrow |= *bounds.end() > window;
+            bounds = (*bounds.start()).max(-window)..=(*bounds.end()).min(window);
+        }
         let digits = self.problem.integer(name, bounds);
         if is_narrow {
             self.narrowed.push(self.problem.unknowns().len() - 1);
@@ -181,7 +188,7 @@ impl Symbols {
     }
 
     /// An unknown of a type that stands for something that cannot be expressed. It is used if the condition is true.
-    pub(super) fn stand_in(&mut self, name: &str, column_type: &ColumnType, used: Bool) -> Symbol {
+    pub(crate) fn stand_in(&mut self, name: &str, column_type: &ColumnType, used: Bool) -> Symbol {
         let before = self.problem.unknowns().len();
         let symbol = self.unknown(name, column_type, true);
         self.stands_in_since(before, used);
@@ -189,7 +196,7 @@ impl Symbols {
     }
 
     /// A number of rows that is not known.
-    pub(super) fn count_stand_in(&mut self, count_max: i128, used: Bool) -> Int {
+    pub(crate) fn count_stand_in(&mut self, count_max: i128, used: Bool) -> Int {
         let before = self.problem.unknowns().len();
         let count = self.problem.integer("rows", 0..=count_max);
         self.stands_in_since(before, used);
@@ -208,12 +215,12 @@ impl Symbols {
     }
 
     /// Something of which nothing is known, not even its type.
-    pub(super) fn opaque(&mut self) -> Symbol {
+    pub(crate) fn opaque(&mut self) -> Symbol {
         Symbol { null: self.truth_stand_in(), shape: Shape::Opaque }
     }
 
     /// A condition of which nothing is known.
-    pub(super) fn opaque_truth(&mut self) -> Truth {
+    pub(crate) fn opaque_truth(&mut self) -> Truth {
         let (is_true, other) = (self.truth_stand_in(), self.truth_stand_in());
         let is_not = self.problem.not(is_true);
         Truth { is_true, is_false: self.problem.and(is_not, other) }
@@ -230,7 +237,7 @@ impl Symbols {
     }
 
     /// Digits and scale; a truth value counts as 0 or 1.
-    pub(super) fn as_number(&mut self, symbol: &Symbol) -> Option<(Int, u32)> {
+    pub(crate) fn as_number(&mut self, symbol: &Symbol) -> Option<(Int, u32)> {
         match symbol.shape {
             Shape::Number { digits, scale } => Some((digits, scale)),
             Shape::Truth(truth) => {
@@ -242,7 +249,7 @@ impl Symbols {
     }
 
     /// The same number with more digits behind the point.
-    pub(super) fn scaled(&mut self, digits: Int, from: u32, to: u32) -> Int {
+    pub(crate) fn scaled(&mut self, digits: Int, from: u32, to: u32) -> Int {
         let factor = self.problem.constant(10_i128.pow(to - from));
         self.problem.times(digits, factor)
     }
@@ -254,7 +261,7 @@ impl Symbols {
         Some((self.scaled(a, a_scale, scale), self.scaled(b, b_scale, scale), scale))
     }
 
-    pub(super) fn negate(&mut self, a: &Symbol) -> Symbol {
+    pub(crate) fn negate(&mut self, a: &Symbol) -> Symbol {
         match self.as_number(a) {
             Some((digits, scale)) => {
                 let digits = self.problem.negate(digits);
@@ -266,7 +273,7 @@ impl Symbols {
     }
 
     /// `a op b`; a division by zero fails.
-    pub(super) fn arithmetic(&mut self, op: BinaryOp, a: &Symbol, b: &Symbol, place: &Place) -> Symbol {
+    pub(crate) fn arithmetic(&mut self, op: BinaryOp, a: &Symbol, b: &Symbol, place: &Place) -> Symbol {
         if self.is_null(a) || self.is_null(b) {
             return self.null();
         }
@@ -294,7 +301,7 @@ impl Symbols {
         Symbol { null, shape: Shape::Number { digits, scale } }
     }
 
-    pub(super) fn compare(&mut self, op: BinaryOp, a: &Symbol, b: &Symbol) -> Truth {
+    pub(crate) fn compare(&mut self, op: BinaryOp, a: &Symbol, b: &Symbol) -> Truth {
         if self.is_null(a) || self.is_null(b) {
             return Truth { is_true: self.never, is_false: self.never };
         }
@@ -317,7 +324,7 @@ impl Symbols {
     }
 
     /// A value as a condition: a number is true unless it is 0.
-    pub(super) fn truth(&mut self, symbol: &Symbol) -> Truth {
+    pub(crate) fn truth(&mut self, symbol: &Symbol) -> Truth {
         if self.is_null(symbol) {
             return Truth { is_true: self.never, is_false: self.never };
         }
@@ -332,16 +339,16 @@ impl Symbols {
         self.known_unless(symbol.null, holds)
     }
 
-    pub(super) fn certain(&mut self, holds: Bool) -> Truth {
+    pub(crate) fn certain(&mut self, holds: Bool) -> Truth {
         Truth { is_true: holds, is_false: self.problem.not(holds) }
     }
 
-    pub(super) fn both(&mut self, a: Truth, b: Truth) -> Truth {
+    pub(crate) fn both(&mut self, a: Truth, b: Truth) -> Truth {
         Truth { is_true: self.problem.and(a.is_true, b.is_true), is_false: self.problem.or(a.is_false, b.is_false) }
     }
 
     /// The first if the condition is true, otherwise the second.
-    pub(super) fn choose(&mut self, condition: Bool, a: &Symbol, b: &Symbol) -> Symbol {
+    pub(crate) fn choose(&mut self, condition: Bool, a: &Symbol, b: &Symbol) -> Symbol {
         match self.problem.as_truth(condition) {
             Some(true) => return *a,
             Some(false) => return *b,
@@ -365,7 +372,7 @@ impl Symbols {
 
 impl Truth {
     /// NOT.
-    pub(super) fn opposite(self) -> Truth {
+    pub(crate) fn opposite(self) -> Truth {
         Truth { is_true: self.is_false, is_false: self.is_true }
     }
 }
@@ -390,7 +397,7 @@ fn fixed_point(number: &Number) -> Option<(i128, u32)> {
 }
 
 /// The digits that a numeric type may have, its scale, and whether it has values beyond.
-pub(super) fn number_type(column_type: &ColumnType) -> (std::ops::RangeInclusive<i128>, u32, bool) {
+pub(crate) fn number_type(column_type: &ColumnType) -> (std::ops::RangeInclusive<i128>, u32, bool) {
     let nines = |digits: u32| 10_i128.pow(digits) - 1;
     match column_type.kind {
         TypeKind::Decimal => match (column_type.length, column_type.scale.unwrap_or(0)) {
@@ -422,7 +429,7 @@ pub(super) fn number_type(column_type: &ColumnType) -> (std::ops::RangeInclusive
 }
 
 /// The unknowns that a symbol is made of, if it was made as one.
-pub(super) fn unknowns_of(problem: &Problem, symbol: &Symbol) -> Vec<usize> {
+pub(crate) fn unknowns_of(problem: &Problem, symbol: &Symbol) -> Vec<usize> {
     let value = match symbol.shape {
         Shape::Number { digits, .. } => Some(problem.integer_term(digits)),
         Shape::Code(code) => Some(problem.integer_term(code)),

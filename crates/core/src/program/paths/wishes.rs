@@ -1,4 +1,4 @@
-//! Values that people like to read: small, distinct where they may be, not NULL; and how they come out of a model.
+//! Values that people like to read: small, distinct where they may be, not NULL.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,8 @@ use super::symbol::{FREE_CODE, Shape, Symbol, unknowns_of};
 use super::{Found, Way};
 use crate::program::BinaryOp;
 use crate::program::predicate::Element;
-use crate::program::schema::{ColumnType, TypeKind};
-use crate::solve::{Bool, Model, Valuation};
-use crate::value::{Number, Value};
+use crate::program::schema::ColumnType;
+use crate::solve::{Bool, Model};
 
 /// Numbers to try, the best first.
 const SMALL: &[i128] = &[1, 2, 3, 4, 5, 10, 20, 50, 100, 0];
@@ -126,12 +125,16 @@ impl Machine<'_> {
         let values = self.problem().evaluate(model);
         let mut arguments = vec![BTreeMap::new(); self.locals.len()];
         for ((instance, name), start) in self.parameters() {
-            if let Some(value) = self.read(&start, &values) {
+            if let Some(value) = self.symbols.value(&start.symbol, &start.column_type, &values) {
                 arguments[instance].insert(name, value);
             }
         }
         let columns = self.columns_that_matter().into_iter();
-        let columns = columns.filter_map(|(element, start)| Some((element, self.read(&start, &values)?))).collect();
+        let columns = columns
+            .filter_map(|(element, start)| {
+                Some((element, self.symbols.value(&start.symbol, &start.column_type, &values)?))
+            })
+            .collect();
         let is_absent = |present: Bool| values.truth(present) == Some(false);
         let absent = self.rows.initial.iter().filter(|(_, row)| is_absent(row.present));
         let needed = self.problem().unknowns_in(self.problem().demands().iter().copied());
@@ -144,62 +147,10 @@ impl Machine<'_> {
             exact: stand_ins.into_iter().all(|(_, used)| values.truth(*used) == Some(false)),
         }
     }
-
-    fn read(&self, start: &Start, values: &Valuation) -> Option<Value> {
-        if values.truth(start.symbol.null) == Some(true) {
-            return Some(Value::Null);
-        }
-        match start.symbol.shape {
-            Shape::Number { digits, scale } => {
-                let digits = values.integer(digits)?;
-                Number::parse(&format!("{digits}e-{scale}")).map(Value::Number)
-            }
-            Shape::Truth(truth) => values.truth(truth).map(Value::Bool),
-            Shape::Code(code) => {
-                let code = usize::try_from(values.integer(code)?).ok()?;
-                let constant = self.symbols.constants.get(code).cloned();
-                Some(constant.unwrap_or_else(|| other_value(&start.column_type, code, &self.symbols.constants)))
-            }
-            Shape::Opaque => None,
-        }
-    }
 }
 
 /// Whether two values could be taken for one another.
 fn is_alike(one: &Symbol, other: &Symbol) -> bool {
     use Shape::{Code, Number};
     matches!((one.shape, other.shape), (Number { .. }, Number { .. }) | (Code(_), Code(_)))
-}
-
-/// A value of a type that is none of the constants; another one for each code.
-fn other_value(column_type: &ColumnType, code: usize, constants: &[Value]) -> Value {
-    let code = code.checked_sub(FREE_CODE as usize).unwrap_or(code);
-    let length = column_type.length.map_or(usize::MAX, |length| length as usize);
-    let candidates = (0..=constants.len()).map(|round| {
-        let at = code + round * 1_000;
-        match column_type.kind {
-            TypeKind::Date => Value::text(day(at)),
-            TypeKind::Time => Value::text(time(at)),
-            TypeKind::Timestamp => Value::text(format!("{} {}", day(at), time(at))),
-            TypeKind::Bytes => Value::Bytes(vec![(at >> 8) as u8, at as u8]),
-            _ => Value::text(word(at).chars().take(length).collect::<String>()),
-        }
-    });
-    let mut candidates: Vec<Value> = candidates.filter(|value| !constants.contains(value)).collect();
-    if candidates.is_empty() { Value::text(word(code)) } else { candidates.swap_remove(0) }
-}
-
-/// `a`, `b`, …, `z`, `ba`, …
-fn word(at: usize) -> String {
-    let letter = char::from(b'a' + (at % 26) as u8);
-    if at < 26 { letter.to_string() } else { format!("{}{letter}", word(at / 26)) }
-}
-
-/// Months of 28 days are enough.
-fn day(at: usize) -> String {
-    format!("{:04}-{:02}-{:02}", 2024 + at / (12 * 28), at / 28 % 12 + 1, at % 28 + 1)
-}
-
-fn time(at: usize) -> String {
-    format!("{:02}:{:02}:00", at / 60 % 24, at % 60)
 }
