@@ -52,6 +52,7 @@ pub mod solve;
 pub mod anomaly;
 pub mod level;
 pub mod oracle;
+pub mod search;
 pub mod finding;
 pub mod reduce;
 pub mod planted;

@@ -1,0 +1,12 @@
+//! What people call anomalies.
+
+/// A class of anomalies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Class {
+    /// What people call it: `lost update`.
+    pub name: &'static str,
+    /// What happens, in one sentence.
+    pub what: &'static str,
+    /// Where it is defined.
+    pub citation: &'static str,
+}

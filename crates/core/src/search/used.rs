@@ -1,0 +1,1 @@
+//! Which reads matter.
