@@ -17,6 +17,15 @@ pub mod cycles;
 pub mod class;
 pub mod level;
 pub mod plan;
+pub mod ground;
+mod world;
+mod scene;
+mod answer;
+mod run;
+mod statement;
+mod hops;
+mod outcome;
+pub mod feasible;
 
 pub use class::Class;
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};

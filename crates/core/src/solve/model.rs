@@ -39,6 +39,16 @@ impl Valuation {
     }
 }
 
+impl Valuation {
+    /// Adds the values of terms that were made since. An unknown that the model does not know has none.
+    pub fn catch_up(&mut self, terms: &Terms, model: &Model) {
+        for term in &terms.all()[self.values.len()..] {
+            let value = self.of(term, model);
+            self.values.push(value);
+        }
+    }
+}
+
 impl Problem {
     /// The values of all terms.
     pub fn evaluate(&self, model: &Model) -> Valuation {
@@ -48,10 +58,7 @@ impl Problem {
 
 fn evaluate(terms: &Terms, model: &Model) -> Valuation {
     let mut known = Valuation { values: Vec::with_capacity(terms.all().len()) };
-    for term in terms.all() {
-        let value = known.of(term, model);
-        known.values.push(value);
-    }
+    known.catch_up(terms, model);
     known
 }
 

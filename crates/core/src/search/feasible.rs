@@ -1,0 +1,279 @@
+//! Is a cycle more than a drawing? Arguments and rows for which it happens, and shows.
+//!
+//! The calls are executed symbolically along their ways, as the plan says; the hops of the cycle are demanded. A model of
+//! that is a run with the cycle in it. Whether anybody would notice is another question: the run is an *anomaly* only if
+//! what it leaves behind is what no serial order of the calls leaves. Which branches the calls take in a serial order
+//! depends on the values, so it is asked the other way round:
+//!
+//! ```text
+//!   solve ──→ model ──→ run each serial order with it ──→ none leaves the same: found
+//!     ↑                         │
+//!     └── demand: where these branches are taken, something differs
+//! ```
+//!
+//! Each round excludes all values that lead along the same branches to the same outcome, so few rounds are needed, and
+//! what is found needs no luck to show.
+
+use std::collections::BTreeMap;
+
+use super::conflicts::Conflicts;
+use super::cycles::Cycle;
+use super::ground::{Ground, Rows};
+use super::hops;
+use super::outcome::Outcome;
+use super::plan::Plan;
+use super::run::{Guide, Run, unknown_arguments};
+use super::scene::Variables;
+use super::world::World;
+use crate::program::code::OperationKind;
+use crate::program::ir::{Expr, ExprKind};
+use crate::program::paths::Way;
+use crate::program::paths::symbol::{Shape, Symbols};
+use crate::program::predicate::Term;
+use crate::program::schema::ColumnType;
+use crate::solve::{self, Model, Valuation};
+use crate::value::Value;
+
+/// How often the solver is asked for other values before we give up.
+const ROUNDS_MAX: usize = 24;
+
+/// A cycle, and how it is to happen.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The calls and the tables.
+    pub ground: &'a Ground<'a>,
+    /// The conflicts that the cycle is made of.
+    pub conflicts: &'a Conflicts,
+    /// The cycle.
+    pub cycle: &'a Cycle,
+    /// The way of each call.
+    pub ways: &'a [&'a Way],
+    /// Who runs when, and who sees what.
+    pub plan: &'a Plan,
+    /// How often the solver may ask itself whether to go on.
+    pub budget: u64,
+}
+
+/// What is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Feasible {
+    /// It happens with these values, and shows.
+    Yes(Box<Values>),
+    /// It does not, or it does not show, with any values that were looked at.
+    No,
+    /// It could not be found out.
+    Unknown,
+}
+
+/// Arguments and rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Values {
+    /// For each call, by parameter.
+    pub arguments: Vec<BTreeMap<String, Value>>,
+    /// The rows at the start: the columns that matter.
+    pub rows: Rows,
+    /// Whether all that matters could be computed. If not, these values are right as far as we can tell.
+    pub is_exact: bool,
+    /// How many rounds it took.
+    pub rounds: usize,
+}
+
+/// Looks for values.
+pub fn feasible(asked: &Asked<'_>) -> Feasible {
+    let mut symbols = Symbols::new();
+    symbols.window = Some(window(asked.ground));
+    let world = World::new(asked.ground, asked.ways, &mut symbols);
+    let arguments = unknown_arguments(asked.ground, &mut symbols);
+    let Some(hops) = hops::of_cycle(asked.conflicts, asked.cycle, asked.ways, asked.plan) else {
+        return Feasible::No;
+    };
+    let mut run = Run::new(asked.ground, &world, &mut symbols, &arguments, Guide::Ways(asked.ways));
+    run.follow(asked.plan, asked.ways);
+    if run.is_hopeless() {
+        return Feasible::No;
+    }
+    run.demand_hops(asked.plan, &hops, asked.conflicts);
+    let planned = Planned { outcome: run.outcome(), is_exact: run.is_exact };
+    Search { asked, world, arguments, symbols, planned }.search()
+}
+
+/// What the planned run leaves behind.
+struct Planned {
+    outcome: Outcome,
+    is_exact: bool,
+}
+
+struct Search<'s, 'a> {
+    asked: &'s Asked<'a>,
+    world: World<'a>,
+    arguments: Vec<Variables>,
+    symbols: Symbols,
+    planned: Planned,
+}
+
+impl Search<'_, '_> {
+    fn search(mut self) -> Feasible {
+        let orders = orders(self.asked.ground.calls.len());
+        for round in 1..=ROUNDS_MAX {
+            match self.symbols.problem.solve(self.asked.budget) {
+                solve::Answer::Possible(model) => {
+                    if self.shows(&model, &orders) {
+                        let nice = self.nicer(&orders);
+                        return Feasible::Yes(Box::new(self.values(&nice.unwrap_or(model), round)));
+                    }
+                }
+                solve::Answer::Impossible => return Feasible::No,
+                solve::Answer::Unknown => return Feasible::Unknown,
+            }
+        }
+        Feasible::Unknown
+    }
+
+    /// Whether no serial order leaves the same. For those that do, values like these are excluded.
+    fn shows(&mut self, model: &Model, orders: &[Vec<usize>]) -> bool {
+        let mut shows = true;
+        for order in orders {
+            let values = self.symbols.problem.evaluate(model);
+            let guide = Guide::Model(model, values);
+            let mut run = Run::new(self.asked.ground, &self.world, &mut self.symbols, &self.arguments, guide);
+            if !run.one_by_one(order) {
+                continue;
+            }
+            let (outcome, guard) = (run.outcome(), run.guard);
+            let differs = self.planned.outcome.differs(&outcome, &mut self.symbols);
+            let values = self.symbols.problem.evaluate(model);
+            if values.truth(differs) != Some(true) {
+                shows = false;
+                let elsewhere = self.symbols.problem.not(guard);
+                let lemma = self.symbols.problem.or(elsewhere, differs);
+                self.symbols.problem.demand(lemma);
+            }
+        }
+        shows
+    }
+
+    /// Values that people like to read, if they show as well.
+    fn nicer(&mut self, orders: &[Vec<usize>]) -> Option<Model> {
+        self.wish();
+        match self.symbols.problem.solve(self.asked.budget) {
+            solve::Answer::Possible(model) => self.shows(&model, orders).then_some(model),
+            _ => None,
+        }
+    }
+
+    /// Small numbers, no NULLs, few rows.
+    fn wish(&mut self) {
+        let arguments: Vec<_> = self.arguments.iter().flat_map(|one| one.values().copied()).collect();
+        let problem = &mut self.symbols.problem;
+        for symbol in &arguments {
+            let there = problem.not(symbol.null);
+            problem.prefer([there]);
+        }
+        let rows: Vec<_> = self.world.tables.iter().flat_map(|slots| &slots.rows).collect();
+        for row in &rows {
+            let absent = problem.not(row.present);
+            problem.prefer([absent]);
+        }
+        let columns = rows.iter().flat_map(|row| row.columns.iter().copied());
+        for symbol in arguments.into_iter().chain(columns) {
+            match symbol.shape {
+                Shape::Number { digits, .. } if problem.as_constant(digits).is_none() => {
+                    let one = problem.constant(1);
+                    let positive = problem.at_most(one, digits);
+                    problem.prefer([positive]);
+                    problem.prefer_small(digits);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn values(&self, model: &Model, rounds: usize) -> Values {
+        let values = self.symbols.problem.evaluate(model);
+        let mut arguments = Vec::new();
+        for (called, own) in self.asked.ground.calls.iter().zip(&self.arguments) {
+            let mut named = BTreeMap::new();
+            for parameter in &called.procedure.parameters {
+                let kind = ColumnType::parse(&parameter.type_name);
+                let value = own.get(&parameter.name).and_then(|symbol| self.symbols.value(symbol, &kind, &values));
+                named.insert(parameter.name.clone(), value.unwrap_or(Value::Null));
+            }
+            arguments.push(named);
+        }
+        Values { arguments, rows: self.rows(&values), is_exact: self.planned.is_exact, rounds }
+    }
+
+    fn rows(&self, values: &Valuation) -> Rows {
+        let mut rows = Rows::new();
+        for slots in &self.world.tables {
+            let mut own = Vec::new();
+            for row in slots.rows.iter().filter(|row| values.truth(row.present) == Some(true)) {
+                let mut columns = BTreeMap::new();
+                for (name, symbol) in slots.columns.iter().zip(&row.columns) {
+                    let Some(column) = slots.definition.column(name) else { continue };
+                    if let Some(value) = self.symbols.value(symbol, &column.column_type, values) {
+                        columns.insert(column.name.clone(), value);
+                    }
+                }
+                own.push(columns);
+            }
+            rows.insert(slots.definition.name.clone(), own);
+        }
+        rows
+    }
+}
+
+/// All orders of so many calls.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..count {
+        let longer = orders.iter().flat_map(|order| {
+            (0..count).filter(|next| !order.contains(next)).map(|next| order.iter().copied().chain([next]).collect())
+        });
+        orders = longer.collect();
+    }
+    orders
+}
+
+/// How large numbers may get: well beyond the constants of the procedures.
+fn window(ground: &Ground<'_>) -> i128 {
+    let mut greatest = 20;
+    let mut note = |value: &Value| {
+        if let Value::Number(number) = value
+            && let Ok(number) = number.as_str().parse::<i128>()
+        {
+            greatest = greatest.max(number.abs());
+        }
+    };
+    for node in ground.calls.iter().flat_map(|called| &called.access.nodes) {
+        match &node.operation.kind {
+            OperationKind::Assign(_, expr) | OperationKind::Unless(expr, _) => literals(expr, &mut note),
+            _ => {}
+        }
+        for access in &node.access.tables {
+            let mut terms: Vec<&Term> = access.assigned.iter().map(|assigned| &assigned.value).collect();
+            access.predicate.atoms(&mut |atoms| terms.extend(atoms));
+            for term in terms {
+                term.walk(&mut |term| {
+                    if let Term::Constant(value) = term {
+                        note(value);
+                    }
+                });
+            }
+        }
+    }
+    greatest.min(1_000_000_000) * 3
+}
+
+fn literals(expr: &Expr, note: &mut impl FnMut(&Value)) {
+    match &expr.kind {
+        ExprKind::Literal(value) => note(value),
+        ExprKind::Negate(inner) | ExprKind::Not(inner) => literals(inner, note),
+        ExprKind::IsNull { operand, .. } => literals(operand, note),
+        ExprKind::Binary { left, right, .. } => {
+            literals(left, note);
+            literals(right, note);
+        }
+        _ => {}
+    }
+}
