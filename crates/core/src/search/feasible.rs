@@ -72,6 +72,10 @@ pub struct Values {
     pub arguments: Vec<BTreeMap<String, Value>>,
     /// The rows at the start: the columns that matter.
     pub rows: Rows,
+    /// The same for all slots, whether they are there or not.
+    pub(super) slots: BTreeMap<String, Vec<(bool, BTreeMap<String, Value>)>>,
+    /// Which slots of tables without keys belong to whom: the first, and their owners.
+    pub(super) owners: BTreeMap<String, (usize, Vec<(usize, usize)>)>,
     /// Whether all that matters could be computed. If not, these values are right as far as we can tell.
     pub is_exact: bool,
     /// How many rounds it took.
@@ -200,14 +204,21 @@ impl Search<'_, '_> {
             }
             arguments.push(named);
         }
-        Values { arguments, rows: self.rows(&values), is_exact: self.planned.is_exact, rounds }
+        let slots = self.slots(&values);
+        let there = |all: &Vec<(bool, BTreeMap<String, Value>)>| {
+            all.iter().filter(|(is_there, _)| *is_there).map(|(_, row)| row.clone()).collect()
+        };
+        let rows = slots.iter().map(|(table, all)| (table.clone(), there(all))).collect();
+        let owners = self.world.tables.iter();
+        let owners = owners.map(|one| (one.definition.name.clone(), (one.owned, one.owners.clone()))).collect();
+        Values { arguments, rows, slots, owners, is_exact: self.planned.is_exact, rounds }
     }
 
-    fn rows(&self, values: &Valuation) -> Rows {
-        let mut rows = Rows::new();
+    fn slots(&self, values: &Valuation) -> BTreeMap<String, Vec<(bool, BTreeMap<String, Value>)>> {
+        let mut rows = BTreeMap::new();
         for slots in &self.world.tables {
             let mut own = Vec::new();
-            for row in slots.rows.iter().filter(|row| values.truth(row.present) == Some(true)) {
+            for row in &slots.rows {
                 let mut columns = BTreeMap::new();
                 for (name, symbol) in slots.columns.iter().zip(&row.columns) {
                     let Some(column) = slots.definition.column(name) else { continue };
@@ -215,7 +226,7 @@ impl Search<'_, '_> {
                         columns.insert(column.name.clone(), value);
                     }
                 }
-                own.push(columns);
+                own.push((values.truth(row.present) == Some(true), columns));
             }
             rows.insert(slots.definition.name.clone(), own);
         }

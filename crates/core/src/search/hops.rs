@@ -90,6 +90,12 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Whether a dependency is there for certain.
+    pub(super) fn is_certain(&mut self, plan: &Plan, hop: &Hop<'_>) -> bool {
+        let holds = self.holds(plan, hop);
+        self.symbols.problem.as_truth(holds) == Some(true)
+    }
+
     /// The changes of a table by what was executed; for a ROLLBACK, those that it takes back.
     fn changes(&self, executed: usize, table: usize) -> Vec<Effect> {
         let executed = &self.executed[executed];

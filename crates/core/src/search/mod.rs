@@ -26,6 +26,9 @@ mod statement;
 mod hops;
 mod outcome;
 pub mod feasible;
+mod witness;
+pub mod find;
+pub mod start;
 
 pub use class::Class;
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};

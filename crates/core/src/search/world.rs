@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::feasible::Values;
 use super::ground::Ground;
 use crate::program::access::Effect;
 use crate::program::ir::{BinaryOp, Span};
@@ -74,6 +75,25 @@ impl<'a> World<'a> {
             world.tables.push(slots);
         }
         world.demand_constraints(ground.schema, symbols);
+        world
+    }
+
+    /// A world without unknowns: the rows that were found, and the slots that new rows will take.
+    pub(super) fn settled(ground: &Ground<'a>, values: &Values, symbols: &mut Symbols) -> World<'a> {
+        let mut world = World { tables: Vec::new(), positions: BTreeMap::new() };
+        for name in tables_of(ground) {
+            let Some(definition) = ground.schema.table(&name) else { continue };
+            let mut slots = Slots::new(definition, columns_of(ground, definition));
+            for (is_present, row) in values.slots.get(&definition.name).into_iter().flatten() {
+                let row = slots.given_row(row, symbols);
+                slots.rows.push(Row { present: symbols.problem.truth(*is_present), ..row });
+            }
+            if let Some((owned, owners)) = values.owners.get(&definition.name) {
+                (slots.owned, slots.owners) = (*owned, owners.clone());
+            }
+            world.positions.insert(definition.name.as_str(), world.tables.len());
+            world.tables.push(slots);
+        }
         world
     }
 

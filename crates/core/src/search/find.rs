@@ -1,0 +1,269 @@
+//! From procedures to anomalies: every candidate cycle is shown to happen, shown not to, or left open and told.
+//!
+//! Cycles over the same procedures are examined together, as a [`Group`]. One run of some calls has many cycles in it, so
+//! once values for one cycle are found, the run is looked through for all others of its group: these need no solver. That
+//! is our form of the paper's grouping by structure (§6.1).
+//!
+//! Groups do not depend on one another: whoever has several processors gives each a group.
+
+use std::collections::BTreeMap;
+
+use super::class::Class;
+use super::conflicts::{self, Conflicts};
+use super::cycles::{self, Bounds, Cycle, Structure};
+use super::feasible::{Asked, Feasible, Values, feasible};
+use super::ground::{Called, Ground, Rows};
+use super::level::Target;
+use super::plan::{self, Plan, plans};
+use super::witness::Witness;
+use crate::flow::program::Given;
+use crate::program::paths::{Limits, Pass, Way, ways};
+use crate::program::schema::Schema;
+
+/// How many plans of one cycle are asked about.
+const PLANS_MAX: usize = 24;
+
+/// What is searched, and how far.
+#[derive(Debug, Clone)]
+pub struct Options<'a> {
+    /// The rules that each procedure runs under.
+    pub levels: Vec<Target>,
+    /// How long cycles may be.
+    pub bounds: Bounds,
+    /// Whether reads count that decide nothing.
+    pub external: bool,
+    /// The rows at the start, if they are given.
+    pub initial: Option<&'a Rows>,
+    /// How many ways through procedures are looked at.
+    pub limits: Limits,
+    /// Whether a run that is found is looked through for other cycles.
+    pub grouping: bool,
+}
+
+/// A search over the procedures of an application.
+#[derive(Debug)]
+pub struct Search<'a> {
+    schema: &'a Schema,
+    procedures: &'a [Called<'a>],
+    given: Vec<Given<'a>>,
+    options: Options<'a>,
+    /// The conflicts between statements.
+    pub conflicts: Conflicts,
+    /// The candidate cycles, by the procedures that they are of.
+    pub groups: Vec<Group>,
+}
+
+/// The candidate cycles over some procedures.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The procedures, ascending; one that is called twice is here twice.
+    pub procedures: Vec<u16>,
+    /// The cycles.
+    pub cycles: Vec<Cycle>,
+}
+
+/// What became of the cycles of a group.
+#[derive(Debug, Clone, Default)]
+pub struct Examined {
+    /// Runs that show anomalies.
+    pub tests: Vec<Test>,
+    /// The cycles that happen.
+    pub anomalies: Vec<Anomaly>,
+    /// How many cycles cannot happen, or do not show.
+    pub impossible: usize,
+    /// Cycles of which nothing is known: the solver gave up.
+    pub unknown: Vec<Cycle>,
+    /// How many cycles were not looked at.
+    pub left: usize,
+    /// How often the solver was asked.
+    pub asked: usize,
+}
+
+/// A run: calls with their arguments, rows, and who does what when.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// The procedure of each call.
+    pub procedures: Vec<u16>,
+    /// The way that each call is to take.
+    pub ways: Vec<Way>,
+    /// Who runs when, and who sees what.
+    pub plan: Plan,
+    /// Arguments and rows.
+    pub values: Values,
+}
+
+/// A cycle that happens.
+#[derive(Debug, Clone)]
+pub struct Anomaly {
+    /// The cycle.
+    pub cycle: Cycle,
+    /// What it is grouped by.
+    pub structure: Structure,
+    /// What people call it.
+    pub class: &'static Class,
+    /// The run that shows it: a position in [`Examined::tests`].
+    pub test: usize,
+    /// For each visit of the cycle, which call of the test it is.
+    pub calls: Vec<usize>,
+}
+
+impl<'a> Search<'a> {
+    /// Prepares a search: conflicts and candidate cycles.
+    pub fn new(schema: &'a Schema, procedures: &'a [Called<'a>], options: Options<'a>) -> Search<'a> {
+        let given: Vec<Given<'a>> = procedures
+            .iter()
+            .map(|called| Given { access: called.access, autocommit: called.procedure.autocommit })
+            .collect();
+        let is_engine = options.levels.iter().any(|level| matches!(level, Target::Engine(_)));
+        let what = conflicts::Options { external: options.external, references: is_engine, rollbacks: true };
+        let conflicts = Conflicts::of(&given, schema, what);
+        let mut groups: BTreeMap<Vec<u16>, Vec<Cycle>> = BTreeMap::new();
+        for cycle in cycles::cycles(&conflicts, options.bounds) {
+            let mut of = procedures_of(&cycle, &conflicts);
+            of.sort_unstable();
+            groups.entry(of).or_default().push(cycle);
+        }
+        let groups = groups.into_iter().map(|(procedures, cycles)| Group { procedures, cycles }).collect();
+        Search { schema, procedures, given, options, conflicts, groups }
+    }
+
+    /// How many candidate cycles there are.
+    pub fn candidates(&self) -> usize {
+        self.groups.iter().map(|group| group.cycles.len()).sum()
+    }
+
+    /// Looks at the cycles of a group, as long as there is time.
+    pub fn examine(&self, group: &Group, goes_on: &dyn Fn() -> bool) -> Examined {
+        let mut examined = Examined::default();
+        let mut known_ways = BTreeMap::new();
+        let mut done = vec![false; group.cycles.len()];
+        for at in 0..group.cycles.len() {
+            if done[at] {
+                continue;
+            }
+            if !goes_on() {
+                examined.left = done[at..].iter().filter(|done| !**done).count();
+                break;
+            }
+            done[at] = true;
+            let cycle = &group.cycles[at];
+            match self.look(cycle, &mut known_ways, &mut examined.asked) {
+                Look::Happens(test) => {
+                    examined.tests.push(*test);
+                    self.take_all(group, at, &mut done, &mut examined);
+                }
+                Look::Impossible => examined.impossible += 1,
+                Look::Unknown => examined.unknown.push(cycle.clone()),
+            }
+        }
+        examined
+    }
+
+    /// Takes note of the cycles that the last test shows: the one at `first`, and others.
+    fn take_all(&self, group: &Group, first: usize, done: &mut [bool], examined: &mut Examined) {
+        let number = examined.tests.len() - 1;
+        let own = (0..group.cycles[first].visits.len()).collect();
+        examined.anomalies.push(self.anomaly(&group.cycles[first], number, own));
+        if !self.options.grouping {
+            return;
+        }
+        let ground = self.ground(&examined.tests[number].procedures);
+        let witness = Witness::new(&ground, &self.conflicts, &examined.tests[number]);
+        for at in first + 1..group.cycles.len() {
+            if done[at] {
+                continue;
+            }
+            if let Some(calls) = witness.shows(&group.cycles[at]) {
+                done[at] = true;
+                examined.anomalies.push(self.anomaly(&group.cycles[at], number, calls));
+            }
+        }
+    }
+
+    fn anomaly(&self, cycle: &Cycle, test: usize, calls: Vec<usize>) -> Anomaly {
+        let (structure, class) = (cycle.structure(&self.conflicts), Class::of(cycle, &self.conflicts));
+        Anomaly { cycle: cycle.clone(), structure, class, test, calls }
+    }
+
+    /// The ground for calls of some procedures.
+    fn ground(&self, procedures: &[u16]) -> Ground<'a> {
+        Ground {
+            schema: self.schema,
+            calls: procedures.iter().map(|at| self.procedures[usize::from(*at)]).collect(),
+            initial: self.options.initial,
+            references: self.options.levels.iter().any(|level| matches!(level, Target::Engine(_))),
+        }
+    }
+
+    /// Asks about one cycle.
+    fn look(&self, cycle: &Cycle, known: &mut KnownWays, asked: &mut usize) -> Look {
+        let procedures = procedures_of(cycle, &self.conflicts);
+        let levels: Vec<Target> = procedures.iter().map(|at| self.options.levels[usize::from(*at)]).collect();
+        let ground = self.ground(&procedures);
+        let each: Vec<Vec<Way>> = (0..procedures.len())
+            .map(|at| self.ways(procedures[at], cycle.passes(&self.conflicts, at), known))
+            .collect();
+        let (mut is_known, mut left) = (true, PLANS_MAX);
+        for ways in combinations(&each, self.options.limits.ways) {
+            let question = plan::Question {
+                procedures: &self.given,
+                conflicts: &self.conflicts,
+                cycle,
+                ways: &ways,
+                levels: &levels,
+            };
+            for plan in plans(question).take(left) {
+                left -= 1;
+                *asked += 1;
+                let budget = self.options.limits.budget;
+                let conflicts = &self.conflicts;
+                let ask = Asked { ground: &ground, conflicts, cycle, ways: &ways, plan: &plan, budget };
+                match feasible(&ask) {
+                    Feasible::Yes(values) => {
+                        let ways = ways.iter().map(|way| (*way).clone()).collect();
+                        return Look::Happens(Box::new(Test { procedures, ways, plan, values: *values }));
+                    }
+                    Feasible::No => {}
+                    Feasible::Unknown => is_known = false,
+                }
+            }
+        }
+        if is_known && left > 0 { Look::Impossible } else { Look::Unknown }
+    }
+
+    /// The ways of a procedure that pass these nodes.
+    fn ways(&self, procedure: u16, passes: Vec<Pass>, known: &mut KnownWays) -> Vec<Way> {
+        let nodes: Vec<usize> = passes.iter().map(|pass| pass.node).collect();
+        let access = self.procedures[usize::from(procedure)].access;
+        known.entry((procedure, nodes)).or_insert_with(|| ways(access, &passes, &self.options.limits).ways).clone()
+    }
+}
+
+/// Ways by procedure and the nodes that they pass.
+type KnownWays = BTreeMap<(u16, Vec<usize>), Vec<Way>>;
+
+/// What is known of a cycle.
+enum Look {
+    Happens(Box<Test>),
+    Impossible,
+    Unknown,
+}
+
+/// The procedure of each visit.
+pub(super) fn procedures_of(cycle: &Cycle, conflicts: &Conflicts) -> Vec<u16> {
+    cycle.visits.iter().map(|visit| conflicts.sites[usize::from(visit.enter)].procedure).collect()
+}
+
+/// A way for each call, the shortest first.
+fn combinations(each: &[Vec<Way>], count_max: usize) -> Vec<Vec<&Way>> {
+    let mut combinations: Vec<Vec<&Way>> = vec![Vec::new()];
+    for ways in each {
+        let longer = combinations
+            .iter()
+            .flat_map(|chosen| ways.iter().map(move |way| chosen.iter().copied().chain([way]).collect::<Vec<_>>()));
+        combinations = longer.collect();
+        combinations.sort_by_key(|chosen| chosen.iter().map(|way| way.nodes.len()).sum::<usize>());
+        combinations.truncate(count_max);
+    }
+    combinations
+}
