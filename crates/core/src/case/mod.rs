@@ -23,11 +23,13 @@
 //!
 //! * [`mod@parse`]: text → `Case`, with errors that name line and column
 //! * [`mod@print`]: `Case` → text, in canonical form; `parse(print(c)) == c` for every case
+//! * [`event`]: partitions, deliveries and the like
 //! * [`expect`]: what a step is expected to do, and guards that say where
 //! * [`check`]: does a trace meet a case's expectations?
 //! * [`record`]: a trace's outcomes, as expectations
 
 pub mod check;
+pub mod event;
 pub mod expect;
 pub mod literal;
 pub mod parse;
@@ -37,6 +39,7 @@ pub mod record;
 use std::fmt;
 use std::sync::Arc;
 
+pub use event::Event;
 pub use expect::{Expect, Expectation, Guard, Rows};
 pub use parse::{CaseError, parse};
 
@@ -251,33 +254,6 @@ pub struct Final {
     pub rows: Rows,
 }
 
-/// A positioned event. Prints as its directive, without the `@`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// Groups of nodes that can talk to each other, e.g. `1|2`.
-    Partition(Vec<Vec<u32>>),
-    /// All nodes can talk again.
-    Heal,
-    /// What one node knows reaches another, e.g. `1>2`.
-    Deliver(u32, u32),
-    /// The server is killed with SIGKILL and started again.
-    Kill,
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Event::Partition(groups) => {
-                let join = |group: &Vec<u32>| group.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-                write!(f, "partition {}", groups.iter().map(join).collect::<Vec<_>>().join("|"))
-            }
-            Event::Heal => f.write_str("heal"),
-            Event::Deliver(from, to) => write!(f, "deliver {from}>{to}"),
-            Event::Kill => f.write_str("kill"),
-        }
-    }
-}
-
 /// One element of a case file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
@@ -289,7 +265,7 @@ pub enum Line {
     Program(String),
     /// `@anomaly NAME`: the anomaly that the run shows if all expectations marked `[anomaly]` are met.
     Anomaly(String),
-    /// `@schedule a b a …`; each one is a run of its own.
+    /// `@schedule a b [heal] a …`; each one is a run of its own.
     Schedule(Schedule),
     /// `@assert WHEN NAME: QUERY`, or `@assert after PROCEDURE NAME: QUERY`.
     Assert(Assert),
@@ -418,9 +394,9 @@ impl Case {
             .collect()
     }
 
-    /// Replaces all schedules by one.
+    /// Replaces all schedules by one. Events in the line order go, too: a schedule has those that it has.
     pub fn set_schedule(&mut self, schedule: Schedule) {
-        self.entries.retain(|entry| !matches!(entry.line, Line::Schedule(_)));
+        self.entries.retain(|entry| !matches!(entry.line, Line::Schedule(_) | Line::Event(_)));
         let at = self.entries.iter().position(|entry| matches!(entry.line, Line::Init(..) | Line::Step(..)));
         self.entries.insert(at.unwrap_or(0), Line::Schedule(schedule).into());
     }
@@ -428,7 +404,7 @@ impl Case {
     /// The turns of the run under an explicit schedule, or (without one) in line order.
     pub fn turns(&self, schedule: Option<&Schedule>) -> Vec<Turn> {
         match schedule {
-            Some(schedule) => schedule.0.iter().cloned().map(Turn::Step).collect(),
+            Some(schedule) => schedule.0.iter().cloned().map(Turn::from).collect(),
             None => self
                 .entries
                 .iter()
@@ -439,6 +415,15 @@ impl Case {
                 })
                 .collect(),
         }
+    }
+
+    /// All events, of the line order and of the schedules.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().flat_map(|entry| match &entry.line {
+            Line::Event(event) => vec![event],
+            Line::Schedule(schedule) => schedule.events().collect(),
+            _ => Vec::new(),
+        })
     }
 
     /// The assertions for one moment.

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use crate::case::expect::unknown_level;
 use crate::case::literal::{self, LiteralError};
 use crate::case::{Assert, Case, Entry, Event, Expect, Expectation, FORMAT_VERSION, Final, Guard};
-use crate::case::{Item, Line, SessionName, Sql};
+use crate::case::{Item, Line, SessionName, Sql, event};
 use crate::level::LevelName;
 use crate::outcome::ErrorClass;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, ScheduleEntry};
 use crate::sql;
 use crate::suggest;
 
@@ -283,14 +283,10 @@ impl<'a> Parser<'a> {
             "node" => self.node(value)?,
             "program" if !value.is_empty() => Line::Program(value.to_string()),
             "anomaly" if !value.is_empty() => Line::Anomaly(value.to_string()),
-            "schedule" => Line::Schedule(Schedule(self.mentioned(value)?)),
+            "schedule" => Line::Schedule(self.schedule(value)?),
             "assert" => Line::Assert(self.assertion(value)?),
             "final" => Line::Final(self.final_rows(value)?),
-            "partition" => Line::Event(self.partition(value)?),
-            "deliver" => Line::Event(self.deliver(value)?),
-            "heal" if value.is_empty() => Line::Event(Event::Heal),
-            "kill" if value.is_empty() => Line::Event(Event::Kill),
-            "heal" | "kill" => return Err(self.error_at(value, format!("nothing may follow @{key}"))),
+            _ if event::WORDS.contains(&key) => Line::Event(self.event(text, value)?),
             _ if DIRECTIVES.contains(&key) => return Err(self.error_at(value, format!("@{key} needs a value"))),
             _ => {
                 let hint = match suggest::nearest(key, DIRECTIVES.iter().copied()) {
@@ -338,13 +334,32 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Sessions that must turn out to have steps.
-    fn mentioned(&mut self, value: &'a str) -> Result<Vec<SessionName>, CaseError> {
-        let names = self.sessions(value)?;
-        for (name, text) in names.iter().zip(value.split_whitespace()) {
-            self.mentions.push((name.clone(), self.at, self.column_of(text)));
+    /// Sessions, which must turn out to have steps, and events in brackets.
+    fn schedule(&mut self, value: &'a str) -> Result<Schedule, CaseError> {
+        let mut entries = Vec::new();
+        let mut rest = value;
+        while !rest.is_empty() {
+            let entry = match rest.strip_prefix('[') {
+                Some(inner) => {
+                    let end = inner.find(']').ok_or_else(|| self.error_at(rest, "this event has no `]`"))?;
+                    rest = inner[end + 1..].trim_start();
+                    ScheduleEntry::Event(self.event(&inner[..end], inner)?)
+                }
+                None => {
+                    let end = rest.find(|c: char| c.is_whitespace() || c == '[').unwrap_or(rest.len());
+                    let (text, after) = rest.split_at(end);
+                    let name = SessionName::new(text).ok_or_else(|| self.error_at(text, not_a_session(text)))?;
+                    self.mentions.push((name.clone(), self.at, self.column_of(text)));
+                    rest = after.trim_start();
+                    ScheduleEntry::Step(name)
+                }
+            };
+            entries.push(entry);
         }
-        Ok(names)
+        if entries.is_empty() {
+            return Err(self.error_at(value, "expected the names of sessions"));
+        }
+        Ok(Schedule(entries))
     }
 
     fn assertion(&self, value: &'a str) -> Result<Assert, CaseError> {
@@ -360,20 +375,9 @@ impl<'a> Parser<'a> {
         Ok(Final { guard, table: table.to_string(), rows })
     }
 
-    fn partition(&self, value: &str) -> Result<Event, CaseError> {
-        let group = |text: &str| text.split(',').map(|node| node.trim().parse()).collect::<Result<Vec<u32>, _>>();
-        let groups: Result<Vec<_>, _> = value.split('|').map(group).collect();
-        let usage = "expected groups of nodes, such as `@partition 1|2,3`";
-        let groups = groups.map_err(|_| self.error_at(value, usage))?;
-        if groups.len() < 2 { Err(self.error_at(value, usage)) } else { Ok(Event::Partition(groups)) }
-    }
-
-    fn deliver(&self, value: &str) -> Result<Event, CaseError> {
-        let nodes = value.split_once('>').map(|(from, to)| (from.trim().parse(), to.trim().parse()));
-        match nodes {
-            Some((Ok(from), Ok(to))) => Ok(Event::Deliver(from, to)),
-            _ => Err(self.error_at(value, "expected two nodes, such as `@deliver 1>2`")),
-        }
+    /// An event; what is wrong with it is shown at `part`.
+    fn event(&self, text: &str, part: &str) -> Result<Event, CaseError> {
+        Event::parse(text).map_err(|problem| self.error_at(part, problem))
     }
 
     // ---- the whole ------------------------------------------------------------------------------------------------
@@ -396,17 +400,17 @@ impl<'a> Parser<'a> {
         Ok(Case { entries: self.entries, epilogue: self.prose, program: None })
     }
 
-    /// A schedule has no more entries of a session than the session has steps, and replaces positioned events.
+    /// A schedule has no more entries of a session than the session has steps, and replaces events in the line order.
     fn check_schedules(&self, step_counts: &BTreeMap<&SessionName, (usize, bool)>) -> Result<(), CaseError> {
         let event = self.entries.iter().position(|entry| matches!(entry.line, Line::Event(_)));
         for (entry, place) in self.entries.iter().zip(&self.places) {
             let Line::Schedule(schedule) = &entry.line else { continue };
             if let Some(event) = event {
-                let message = "an event has its place in the line order; it cannot stand beside a @schedule";
+                let message = "an event in the line order cannot stand beside a @schedule; write it there, in brackets";
                 return Err(self.error(self.places[event], 0, message));
             }
             for (name, (count, has_calls)) in step_counts {
-                let entries = schedule.0.iter().filter(|entry| entry == name).count();
+                let entries = schedule.sessions().filter(|entry| entry == name).count();
                 if entries > *count && !has_calls {
                     let message = format!("the schedule has {entries} entries of {name}, which has {count} steps");
                     return Err(self.error(*place, 0, message));

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::expect::{Bound, Relation, Term};
 use super::*;
 use crate::outcome::ErrorClass;
+use crate::schedule::ScheduleEntry;
 use crate::value::Number;
 
 const EXAMPLE: &str = "\
@@ -96,6 +97,24 @@ fn every_element_survives() {
     assert_eq!(case.turns(None).len(), 6);
 }
 
+#[test]
+fn events_may_stand_between_the_turns_of_a_schedule() {
+    let text = "\
+-- @case 1
+-- @schedule [partition 1|2] a a [deliver 1>2 #3] b [deliver 2>1] b [heal] a [kill]
+/*a*/ -- call withdraw(account=1)
+/*b*/ SELECT 1;
+/*b*/ SELECT 2;
+";
+    let case = parse(text).unwrap();
+    assert_eq!(print::print(&case), text);
+    assert_eq!(parse(&text.replace("] ", "]").replace("a a", "a  a")), Ok(case.clone()));
+    let schedule = case.schedules()[0];
+    assert_eq!(case.turns(Some(schedule)).len(), 10);
+    assert_eq!(case.events().count(), 5);
+    assert_eq!(schedule.switch_count(), 2);
+}
+
 /// The position and the beginning of the message.
 fn check_error(text: &str, place: (usize, usize), message: &str) {
     let error = parse(text).expect_err(text);
@@ -123,6 +142,11 @@ fn errors_say_where_and_what_would_be_right() {
     check_error("/*a*/ x\n-- @schedule a a", (2, 1), "2 entries of a, which has 1 steps");
     check_error("/*a*/ x\n-- @schedule a\n-- @kill", (3, 1), "cannot stand beside a @schedule");
     check_error("-- @schedule", (1, 13), "expected the names of sessions");
+    check_error("/*a*/ x\n-- @schedule a [heal", (2, 16), "no `]`");
+    check_error("/*a*/ x\n-- @schedule a [hael]", (2, 17), "did you mean heal?");
+    check_error("/*a*/ x\n-- @schedule [partition 1|2] B", (2, 30), "not the name of a session");
+    check_error("/*a*/ x\n-- @deliver 1>2 3", (2, 13), "expected two nodes");
+    check_error("-- @heal now", (1, 10), "nothing may follow @heal");
     check_error("-- @assert sometimes x: SELECT 1", (1, 12), "expected `@assert");
     check_error("-- @node a", (1, 10), "expected a session and the number");
     check_error("-- @program", (1, 12), "needs a value");
@@ -217,13 +241,28 @@ fn item() -> impl Strategy<Value = Item> {
     prop_oneof![4 => sql().prop_map(Item::Sql), 1 => call]
 }
 
+fn event() -> impl Strategy<Value = Event> {
+    let node = || 0u32..12;
+    let nodes = prop::sample::subsequence((1..9u32).collect::<Vec<_>>(), 2..8);
+    prop_oneof![
+        nodes.prop_map(|nodes| Event::Partition(nodes.chunks(nodes.len().div_ceil(2)).map(<[u32]>::to_vec).collect())),
+        Just(Event::Heal),
+        Just(Event::Kill),
+        (node(), node(), prop::option::of(1u32..99)).prop_map(|(from, to, write)| Event::Deliver { from, to, write }),
+    ]
+}
+
 fn line() -> impl Strategy<Value = Line> {
     let expectations = || prop::collection::vec(expectation(), 0..3);
     prop_oneof![
         2 => (prop::option::of(Just(SessionName::new("a").unwrap())), level())
             .prop_map(|(session, level)| Line::Isolation(session, level)),
         1 => (1u32..9).prop_map(|node| Line::Node(SessionName::new("a").unwrap(), node)),
-        1 => (0usize..2).prop_map(|n| Line::Schedule(Schedule(vec![SessionName::new("a").unwrap(); n + 1]))),
+        1 => (0usize..2, prop::collection::vec(event(), 0..2)).prop_map(|(n, events)| {
+            let turns = vec![ScheduleEntry::Step(SessionName::new("a").unwrap()); n + 1];
+            Line::Schedule(events.into_iter().map(ScheduleEntry::Event).chain(turns).collect())
+        }),
+        1 => event().prop_map(Line::Event),
         1 => ("[a-z]{1,8}", prop::option::of(guard()), rows())
             .prop_map(|(table, guard, rows)| Line::Final(Final { guard, table, rows })),
         1 => ("[a-z ]{0,8}[a-z]", "[a-z]([ -~]{0,8}[a-z])?").prop_map(|(name, sql)| {
@@ -241,6 +280,10 @@ fn case() -> impl Strategy<Value = Case> {
     let mentioned = [0, 1].map(|_| Line::Step(SessionName::new("a").unwrap(), Item::Sql(Sql("x".into())), vec![]));
     (prop::collection::vec(entry, 0..8), prose()).prop_map(move |(mut entries, epilogue)| {
         entries.extend(mentioned.iter().cloned().map(Entry::from));
+        // Events stand in the line order, or in schedules.
+        if entries.iter().any(|entry| matches!(entry.line, Line::Schedule(_))) {
+            entries.retain(|entry| !matches!(entry.line, Line::Event(_)));
+        }
         Case { entries, epilogue, program: None }
     })
 }

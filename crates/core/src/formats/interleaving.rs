@@ -8,7 +8,7 @@ use crate::case::{Case, Expect, Expectation, Item, Line, SessionName};
 use crate::outcome::ErrorClass;
 use crate::schedule::{Schedule, Turn};
 use crate::trace::compare::describe;
-use crate::trace::{CancelReason, StepId, Trace};
+use crate::trace::{CancelReason, StepId, Trace, TraceEvent};
 
 /// A step, as it was executed or is expected to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,15 @@ pub fn interleaving(
         Some(trace) => Ok(observed(case, trace)),
         None => expected(case, schedule),
     }
+}
+
+/// Fails if something happened in the run that is no step of a session.
+pub fn refuse_events(trace: Option<&Trace>) -> Result<(), CannotExport> {
+    let happened = trace.into_iter().flat_map(|trace| &trace.events).find_map(|event| match event {
+        TraceEvent::Happened(event) => Some(event.to_string()),
+        _ => None,
+    });
+    happened.map_or(Ok(()), |event| Err(CannotExport::Event(event)))
 }
 
 fn observed(case: &Case, trace: &Trace) -> Vec<ExportStep> {

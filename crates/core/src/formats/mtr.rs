@@ -25,7 +25,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::interleaving::{CannotExport, ExportError, ExportStep, interleaving};
+use super::interleaving::{CannotExport, ExportError, ExportStep, interleaving, refuse_events};
 use super::spec::removals;
 use crate::case::{Case, SessionName};
 use crate::outcome::ErrorClass;
@@ -34,6 +34,7 @@ use crate::trace::Trace;
 
 /// Prints a test. A case with several schedules becomes one test that runs them one after the other.
 pub fn print(case: &Case, trace: Option<&Trace>) -> Result<String, CannotExport> {
+    refuse_events(trace)?;
     let mut text = String::new();
     for line in case.claim().iter() {
         let _ = writeln!(text, "# {line}");
@@ -289,8 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn a_call_cannot_be_exported() {
+    fn calls_and_events_cannot_be_exported() {
         let case = case::parse("/*a*/ -- call f(x=1)\n").unwrap();
         assert!(matches!(print(&case, None), Err(CannotExport::Call(_))));
+        for text in ["-- @schedule a [kill] a\n/*a*/ x\n/*a*/ y", "/*a*/ x\n-- @kill\n/*a*/ y"] {
+            let case = case::parse(text).unwrap();
+            assert!(matches!(print(&case, None), Err(CannotExport::Event(event)) if event == "kill"), "{text}");
+        }
     }
 }

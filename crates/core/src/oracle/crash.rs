@@ -57,11 +57,12 @@ fn is_asked_for(case: &Case) -> bool {
         let words = ["KILL", "SHUTDOWN", "pg_terminate_backend"];
         tokens(text).iter().any(|token| words.iter().any(|word| token.is_word(word)))
     };
-    case.entries.iter().any(|entry| match &entry.line {
-        Line::Event(event) => *event == Event::Kill,
-        Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => kills(sql.as_str()),
-        _ => false,
-    })
+    let asked = case.events().any(|event| *event == Event::Kill);
+    asked
+        || case.entries.iter().any(|entry| match &entry.line {
+            Line::Init(sql, _) | Line::Step(_, Item::Sql(sql), _) => kills(sql.as_str()),
+            _ => false,
+        })
 }
 
 fn verdict(case: &Case, schedule: Option<&Schedule>, trace: Trace) -> Verdict {

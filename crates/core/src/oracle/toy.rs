@@ -385,7 +385,7 @@ pub(crate) fn case(lines: &str) -> Case {
         let (label, rest) = text.split_once(' ').expect("a label and more");
         match (label, rest.strip_prefix("call ")) {
             ("init", _) => Line::Init(Sql::new(rest).expect("a statement"), Vec::new()),
-            ("schedule", _) => Line::Schedule(Schedule(rest.split(' ').map(session).collect())),
+            ("schedule", _) => Line::Schedule(rest.split(' ').map(session).collect::<Schedule>()),
             (name, None) => Line::Step(session(name), Item::Sql(Sql::new(rest).expect("a statement")), Vec::new()),
             (name, Some(call)) => {
                 let (procedure, arguments) = call.trim_end_matches(')').split_once('(').expect("a call");

@@ -68,7 +68,7 @@ pub(super) fn without_steps(case: &Case, removed: &BTreeSet<usize>) -> Case {
     Case { entries: adjusted.collect(), epilogue: case.epilogue.clone(), program: case.program.clone() }
 }
 
-/// A schedule without the turns of removed items; `None` if nothing is left of it.
+/// A schedule without the turns of removed items; `None` if no turn is left.
 ///
 /// A SQL item has one step, so up to the first call the n-th turn of a session belongs to its n-th item. The turns
 /// behind that go when the items behind that do.
@@ -87,8 +87,9 @@ fn adjust(schedule: &Schedule, sessions: &[SessionItems], removed: &BTreeSet<usi
             rest.iter().any(|entry| !removed.contains(entry))
         }
     };
-    let kept: Vec<SessionName> = schedule.0.iter().filter(|name| keeps(name)).cloned().collect();
-    (!kept.is_empty()).then_some(Schedule(kept))
+    let kept: Schedule = schedule.0.iter().filter(|entry| entry.session().is_none_or(&mut keeps)).cloned().collect();
+    let has_turns = kept.sessions().next().is_some();
+    has_turns.then_some(kept)
 }
 
 /// `resumes` cannot name a session that is gone.

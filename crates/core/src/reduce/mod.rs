@@ -5,9 +5,9 @@
 //! stands inside the statements, switches between sessions, setup. It knows no database and no oracle.
 //!
 //! ```text
-//!   case ──→ sessions ──→ transactions ──→ items ──→ rows ──→ columns ──→ tables ──→ inside the SQL ──┐
-//!     ↑                                                                                               │
-//!     ├──────────── again, until a whole round changes nothing ←── marks ←── setup ←── switches ←─────┘
+//!   case ──→ sessions ──→ transactions ──→ items ──→ events ──→ rows ──→ columns ──→ tables ──→ inside the SQL ──┐
+//!     ↑                                                                                                          │
+//!     ├─────────────────── again, until a whole round changes nothing ←── marks ←── setup ←── switches ←─────────┘
 //!     └→ names
 //! ```
 //!
@@ -26,6 +26,7 @@
 mod arguments;
 pub mod ddmin;
 mod edit;
+mod events;
 mod items;
 mod marks;
 mod rows;
@@ -81,6 +82,7 @@ const PASSES: &[&dyn Pass] = &[
     &items::Transactions,
     &items::Items,
     &items::Brackets,
+    &events::Events,
     &rows::Rows,
     &sql::columns::Columns,
     &sql::tables::Tables,

@@ -9,7 +9,7 @@
 
 use crate::case::{Case, Entry, Line, SessionName};
 use crate::reduce::{Pass, Tests};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, ScheduleEntry};
 
 pub(super) struct Switches;
 
@@ -18,10 +18,11 @@ impl Pass for Switches {
         let case = fewer_schedules(case, tests);
         match case.schedules().first() {
             Some(schedule) => {
-                let names = schedule.0.clone();
-                let with = |names: &[SessionName]| with_schedule(&case, names);
-                let fewer = fewer_switches(&names, |name| Some(name), &mut |names| tests.reproduces(&with(names)));
-                if fewer == names { case.clone() } else { with(&fewer) }
+                let entries = schedule.0.clone();
+                let with = |entries: &[ScheduleEntry]| with_schedule(&case, entries);
+                let mut passes = |entries: &[ScheduleEntry]| tests.reproduces(&with(entries));
+                let fewer = fewer_switches(&entries, ScheduleEntry::session, &mut passes);
+                if fewer == entries { case.clone() } else { with(&fewer) }
             }
             None => fewer_line_switches(&case, tests),
         }
@@ -40,10 +41,10 @@ fn fewer_schedules(case: &Case, tests: &mut Tests<'_>) -> Case {
 }
 
 /// The case with its first schedule replaced, in place.
-fn with_schedule(case: &Case, names: &[SessionName]) -> Case {
+fn with_schedule(case: &Case, entries: &[ScheduleEntry]) -> Case {
     let mut changed = case.clone();
     let first = changed.entries.iter_mut().find(|entry| matches!(entry.line, Line::Schedule(_)));
-    first.into_iter().for_each(|entry| entry.line = Line::Schedule(Schedule(names.to_vec())));
+    first.into_iter().for_each(|entry| entry.line = Line::Schedule(Schedule(entries.to_vec())));
     changed
 }
 
@@ -93,21 +94,28 @@ fn joined<T: Clone>(elements: &[T], session: &impl Fn(&T) -> Option<&SessionName
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Event;
 
-    fn names(text: &str) -> Vec<SessionName> {
-        text.split_whitespace().map(|name| SessionName::new(name).unwrap()).collect()
+    fn entries(text: &str) -> Vec<ScheduleEntry> {
+        let entry = |word: &str| match word {
+            "[heal]" => ScheduleEntry::Event(Event::Heal),
+            name => ScheduleEntry::Step(SessionName::new(name).unwrap()),
+        };
+        text.split_whitespace().map(entry).collect()
     }
 
     #[test]
     fn runs_are_joined_as_far_as_the_test_allows() {
         let check = |schedule: &str, test: &dyn Fn(&str) -> bool, expect: &str| {
-            let mut passes = |candidate: &[SessionName]| test(&Schedule(candidate.to_vec()).to_string());
-            let fewer = fewer_switches(&names(schedule), |name| Some(name), &mut passes);
+            let mut passes = |candidate: &[ScheduleEntry]| test(&Schedule(candidate.to_vec()).to_string());
+            let fewer = fewer_switches(&entries(schedule), ScheduleEntry::session, &mut passes);
             assert_eq!(Schedule(fewer).to_string(), expect);
         };
         check("a b a b a b", &|_| true, "a a a b b b");
         check("a b a b a b", &|_| false, "a b a b a b");
         check("a b a b", &|candidate| candidate.starts_with('b'), "b b a a");
+        check("a b [heal] a b", &|_| true, "a a b b [heal]");
+        check("a b [heal] a b", &|candidate| candidate.ends_with("[heal] a b"), "a b [heal] a b");
         // Both must begin before either ends: then one runs inside the other.
         let before = |candidate: &str, one: char, other: char| candidate.find(one) < candidate.rfind(other);
         let overlap = |candidate: &str| before(candidate, 'a', 'b') && before(candidate, 'b', 'a');

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::case::{Assert, AssertWhen, Expect, Expectation, Item, Sql};
+use crate::case::{Assert, AssertWhen, Event, Expect, Expectation, Item, Sql};
 use crate::case::{Line, SessionName};
 use crate::finding;
 use crate::level::LevelName;
@@ -10,7 +10,7 @@ use crate::oracle::serial::Serial;
 use crate::oracle::toy::{Rule, Toy, case};
 use crate::oracle::{Mode, Oracle, RunRequest, Runner};
 use crate::program::Program;
-use crate::schedule::Policy;
+use crate::schedule::{Policy, ScheduleEntry};
 
 /// The lines of a case, as the builder of the tests reads them.
 pub(super) fn text(case: &Case) -> String {
@@ -208,6 +208,25 @@ fn schedules_follow_what_is_left() {
          a SELECT 3
          b SELECT 5",
     );
+}
+
+#[test]
+fn events_that_do_not_matter_go() {
+    let event = |text: &str| ScheduleEntry::Event(Event::parse(text).unwrap());
+    let mut given = case("schedule a b a\na SELECT 1\na SELECT 2\nb SELECT 3");
+    if let Line::Schedule(schedule) = &mut given.entries[0].line {
+        schedule.0.splice(1..1, [event("heal"), event("partition 1|2"), event("deliver 1>2 #1")]);
+        schedule.0.push(event("heal"));
+    }
+    let reduced = reduce(&given, &mut contains(&["[partition 1|2]", "b a", "SELECT 1", "SELECT 2"]));
+    assert!(text(&reduced.case).starts_with("schedule [partition 1|2] b a a\n"), "{}", text(&reduced.case));
+    let mut in_lines = case("a SELECT 1\na SELECT 2");
+    in_lines.entries.insert(1, Line::Event(Event::Heal).into());
+    in_lines.entries.insert(0, Line::Event(Event::Kill).into());
+    let reduced = reduce(&in_lines, &mut contains(&["SELECT 1\nEvent(Heal)"]));
+    assert_eq!(text(&reduced.case), "a SELECT 1\nEvent(Heal)");
+    let gone = edit::without_steps(&given, &[1, 2, 3].into());
+    assert_eq!(text(&gone), "", "no schedule is left of events alone");
 }
 
 #[test]

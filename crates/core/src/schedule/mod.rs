@@ -1,7 +1,8 @@
 //! Schedules: in which order the steps of a run are submitted, and what happens when one cannot be.
 //!
 //! A schedule is a printable value, `a a b b a`: each entry means "the next step of that session". What an entry means
-//! when its session is waiting is the [`Policy`]'s business.
+//! when its session is waiting is the [`Policy`]'s business. Between the steps there may be events, in brackets:
+//! `[partition 1|2] a b [heal] a`.
 
 pub mod quiet;
 
@@ -9,21 +10,76 @@ use std::fmt;
 
 use crate::case::{Event, SessionName};
 
-/// An order of submission. Prints as session names separated by spaces.
+/// An order of submission. Prints as session names, and events in brackets, separated by spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Schedule(pub Vec<SessionName>);
+pub struct Schedule(pub Vec<ScheduleEntry>);
+
+/// An entry of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleEntry {
+    /// The next step of the session.
+    Step(SessionName),
+    /// Something happens to the nodes.
+    Event(Event),
+}
+
+impl ScheduleEntry {
+    /// The session whose turn it is; none if this is an event.
+    pub fn session(&self) -> Option<&SessionName> {
+        match self {
+            ScheduleEntry::Step(name) => Some(name),
+            ScheduleEntry::Event(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ScheduleEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScheduleEntry::Step(name) => f.write_str(name.as_str()),
+            ScheduleEntry::Event(event) => write!(f, "[{event}]"),
+        }
+    }
+}
 
 impl Schedule {
-    /// How often the schedule goes from one session to another.
+    /// The sessions whose turns it is, one after the other.
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionName> {
+        self.0.iter().filter_map(ScheduleEntry::session)
+    }
+
+    /// The events, in order.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.0.iter().filter_map(|entry| match entry {
+            ScheduleEntry::Event(event) => Some(event),
+            ScheduleEntry::Step(_) => None,
+        })
+    }
+
+    /// How often the schedule goes from one session to another, whatever happens in between.
     pub fn switch_count(&self) -> usize {
-        self.0.windows(2).filter(|pair| pair[0] != pair[1]).count()
+        let sessions: Vec<&SessionName> = self.sessions().collect();
+        sessions.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+}
+
+impl FromIterator<ScheduleEntry> for Schedule {
+    fn from_iter<T: IntoIterator<Item = ScheduleEntry>>(entries: T) -> Schedule {
+        Schedule(entries.into_iter().collect())
+    }
+}
+
+/// A schedule without events.
+impl FromIterator<SessionName> for Schedule {
+    fn from_iter<T: IntoIterator<Item = SessionName>>(names: T) -> Schedule {
+        names.into_iter().map(ScheduleEntry::Step).collect()
     }
 }
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.0.iter().map(SessionName::as_str).collect();
-        f.write_str(&names.join(" "))
+        let entries: Vec<String> = self.0.iter().map(ScheduleEntry::to_string).collect();
+        f.write_str(&entries.join(" "))
     }
 }
 
@@ -36,6 +92,15 @@ pub enum Turn {
     Item(SessionName),
     /// A positioned event: partition, heal, deliver, kill.
     Event(Event),
+}
+
+impl From<ScheduleEntry> for Turn {
+    fn from(entry: ScheduleEntry) -> Turn {
+        match entry {
+            ScheduleEntry::Step(name) => Turn::Step(name),
+            ScheduleEntry::Event(event) => Turn::Event(event),
+        }
+    }
 }
 
 /// What to do when the next entry's session waits for another one.
@@ -77,5 +142,22 @@ impl fmt::Display for StepRef {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} before {}", self.first, self.then)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_stand_between_steps_and_are_no_switches() {
+        let step = |name: &str| ScheduleEntry::Step(SessionName::new(name).unwrap());
+        let event = |text: &str| ScheduleEntry::Event(Event::parse(text).unwrap());
+        let entries = [event("partition 1|2"), step("a"), event("deliver 1>2 #1"), step("a"), step("b"), event("heal")];
+        let schedule: Schedule = entries.into_iter().collect();
+        assert_eq!(schedule.to_string(), "[partition 1|2] a [deliver 1>2 #1] a b [heal]");
+        assert_eq!(schedule.switch_count(), 1);
+        assert_eq!(schedule.sessions().count(), 3);
+        assert_eq!(schedule.events().last(), Some(&Event::Heal));
     }
 }

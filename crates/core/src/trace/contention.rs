@@ -31,7 +31,7 @@ use crate::case::{Case, Entry, Item, Line, SessionName, Sql};
 use crate::dialect::Dialect;
 use crate::engine::SessionId;
 use crate::outcome::StatementResult;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, ScheduleEntry};
 use crate::sql::keys::primary_keys;
 use crate::sql::plain_name;
 use crate::sql::write::Write;
@@ -77,11 +77,11 @@ fn with_turns_for_looks(schedule: &Schedule, case: &Case) -> Schedule {
         let counts: Vec<usize> = session.items.iter().map(|item| if look(item).is_some() { 3 } else { 1 }).collect();
         turns.insert(session.name, counts.into_iter());
     }
-    let repeat = |name: &SessionName| {
-        let count = turns.get_mut(name).and_then(Iterator::next).unwrap_or(1);
-        std::iter::repeat_n(name.clone(), count)
+    let repeat = |entry: &ScheduleEntry| {
+        let own = entry.session().and_then(|name| turns.get_mut(name)).and_then(Iterator::next);
+        std::iter::repeat_n(entry.clone(), own.unwrap_or(1))
     };
-    Schedule(schedule.0.iter().flat_map(repeat).collect())
+    schedule.0.iter().flat_map(repeat).collect()
 }
 
 /// Whether a row was written by two sessions, committed or not. The trace is one of the instrumented case; the case may
@@ -191,7 +191,7 @@ mod tests {
         let mut with_schedule = case.clone();
         with_schedule.set_schedule(case.turns(None).iter().fold(Schedule::default(), |mut schedule, turn| {
             if let crate::schedule::Turn::Item(name) = turn {
-                schedule.0.push(name.clone());
+                schedule.0.push(ScheduleEntry::Step(name.clone()));
             }
             schedule
         }));

@@ -14,7 +14,7 @@ use crate::case::{AssertWhen, SessionName};
 use crate::engine::{Death, EngineInfo, Holder, SessionId, State};
 use crate::level::LevelName;
 use crate::outcome::Outcome;
-use crate::schedule::{Constraint, Schedule};
+use crate::schedule::{Constraint, Schedule, ScheduleEntry};
 use crate::script::EndedCall;
 
 /// The position of a step in [`Trace::steps`].
@@ -155,9 +155,15 @@ impl Trace {
         &self.sessions[id.0].name
     }
 
-    /// The order in which steps were really submitted: running it again as a schedule gives the same trace.
+    /// The order in which steps were really submitted and events happened: running it again as a schedule gives the
+    /// same trace.
     pub fn schedule(&self) -> Schedule {
-        Schedule(self.steps.iter().map(|step| self.name(step.session).clone()).collect())
+        let entry = |event: &TraceEvent| match event {
+            TraceEvent::Submitted(id) => Some(ScheduleEntry::Step(self.name(self.step(*id).session).clone())),
+            TraceEvent::Happened(event) => Some(ScheduleEntry::Event(event.clone())),
+            _ => None,
+        };
+        self.events.iter().filter_map(entry).collect()
     }
 
     /// The sessions that were resumed by the completion of a step, in order: those whose `Resumed` event comes before

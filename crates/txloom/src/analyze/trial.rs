@@ -268,7 +268,7 @@ impl<'a> Trials<'a> {
         lines.extend(self.project.asserts.iter().map(|(_, assert)| Line::Assert(assert.clone())));
         let step = |(name, call): (&SessionName, &Call)| Line::Step(name.clone(), Item::Call(call.clone()), Vec::new());
         lines.extend(names.iter().zip(calls).map(step));
-        lines.push(Line::Schedule(Order(forced.turns.iter().map(|who| names[*who].clone()).collect())));
+        lines.push(Line::Schedule(forced.turns.iter().map(|who| names[*who].clone()).collect::<Order>()));
         case.entries = lines.into_iter().map(Into::into).collect();
         case
     }

@@ -243,7 +243,7 @@ fn autocommit_steps(case: &Case, mode: &Mode) -> Result<VecDeque<(usize, Step)>,
 mod tests {
     use super::*;
     use txloom_core::case;
-    use txloom_core::schedule::{Schedule, StepRef};
+    use txloom_core::schedule::{Schedule, ScheduleEntry, StepRef};
 
     /// A session that is only counted.
     struct Fake {
@@ -301,6 +301,7 @@ mod tests {
                     sessions[at].waiting = false;
                 }
                 Choice::GiveUp(_) => order.push("give-up".to_string()),
+                Choice::Event(event) => order.push(format!("[{event}]")),
                 Choice::Done => return order.join(" "),
                 other => panic!("{other:?}"),
             }
@@ -308,7 +309,11 @@ mod tests {
     }
 
     fn plan(schedule: &str, policy: Policy) -> Plan {
-        let schedule = Schedule(schedule.split_whitespace().map(name).collect());
+        let entry = |word: &str| match word.strip_prefix('[') {
+            Some(event) => ScheduleEntry::Event(Event::parse(event.trim_end_matches(']')).unwrap()),
+            None => ScheduleEntry::Step(name(word)),
+        };
+        let schedule: Schedule = schedule.split_whitespace().map(entry).collect();
         Plan::new(&Case::default(), &Mode::Scheduled(Some(schedule)), &policy).unwrap()
     }
 
@@ -325,6 +330,14 @@ mod tests {
         let sessions = || vec![session("a", 2), session("b", 2)];
         assert_eq!(order(plan("a b a b", Policy::Wait), sessions(), &[(2, 3)]), "a b a b");
         assert_eq!(order(plan("a b b a", Policy::Wait), sessions(), &[(2, 9)]), "a b cancel-b b a");
+    }
+
+    #[test]
+    fn events_have_their_place_between_the_steps() {
+        let sessions = || vec![session("a", 2), session("b", 2)];
+        let order_of = |schedule| order(plan(schedule, Policy::Skip), sessions(), &[]);
+        assert_eq!(order_of("[kill] a b [heal] b a [kill]"), "[kill] a b [heal] b a [kill]");
+        assert_eq!(order_of("a a [heal]"), "a a [heal] b b", "what no entry asks for comes last");
     }
 
     #[test]

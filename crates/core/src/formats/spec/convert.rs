@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cleanup::{leaves_open, removals, split_statements};
 use super::{Permutation, PermutationStep, Spec, SpecSession, SpecStep, StepAt};
 use crate::case::{Case, Entry, Item, Line, SessionName, Sql};
-use crate::formats::interleaving::{CannotExport, ExportStep, interleaving};
+use crate::formats::interleaving::{CannotExport, ExportStep, interleaving, refuse_events};
 use crate::level::LevelName;
 use crate::schedule::Schedule;
 use crate::sql::StatementKind;
@@ -156,7 +156,7 @@ impl Builder<'_> {
             let schedule = |permutation: &Permutation| {
                 let steps = permutation.steps.iter().map(|step| step.at.session);
                 let sessions = before.iter().copied().chain(steps).chain(after.iter().copied());
-                let schedule = Schedule(sessions.map(|session| self.names[session].clone()).collect());
+                let schedule = sessions.map(|session| self.names[session].clone()).collect::<Schedule>();
                 Entry { prose: permutation.prose.clone(), line: Line::Schedule(schedule) }
             };
             let schedules: Vec<Entry> = permutations.iter().map(schedule).collect();
@@ -174,6 +174,7 @@ impl Builder<'_> {
 /// A case as a spec. The permutations are the case's schedules; with a trace, the order in which steps really were
 /// submitted, which is the one that PostgreSQL's runner can follow when sessions wait.
 pub fn from_case(case: &Case, trace: Option<&Trace>) -> Result<Spec, CannotExport> {
+    refuse_events(trace)?;
     let schedules = case.schedules();
     let orders: Vec<Vec<ExportStep>> = match (trace, schedules.as_slice()) {
         (Some(_), _) | (None, []) => vec![interleaving(case, None, trace)?],

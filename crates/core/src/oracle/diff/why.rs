@@ -195,7 +195,7 @@ fn without(case: &Case, gone: &SessionName) -> Case {
     });
     for entry in &mut case.entries {
         if let Line::Schedule(Schedule(turns)) = &mut entry.line {
-            turns.retain(|name| name != gone);
+            turns.retain(|entry| entry.session() != Some(gone));
         }
     }
     case

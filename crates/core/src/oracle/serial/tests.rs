@@ -239,7 +239,7 @@ fn every_schedule_is_judged() {
 }
 
 fn two_serial() -> Schedule {
-    Schedule("aaaabbbb".chars().map(|c| SessionName::new(&c.to_string()).unwrap()).collect())
+    "aaaabbbb".chars().map(|c| SessionName::new(&c.to_string()).unwrap()).collect()
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn any_withdrawals() -> impl Strategy<Value = Case> {
         }
         let mut case = with_program(case(&lines));
         let turns = turns.iter().map(|turn| SessionName::new(names[turn % calls.len()]).unwrap());
-        case.set_schedule(Schedule(turns.collect()));
+        case.set_schedule(turns.collect());
         case
     })
 }

@@ -10,6 +10,7 @@ use crate::case::{Case, Expect, Item, Line, SessionName, Sql};
 use crate::reduce::edit::statements;
 use crate::reduce::sql::schema::{is_name, tables};
 use crate::reduce::{Pass, Tests};
+use crate::schedule::ScheduleEntry;
 use crate::sql;
 
 pub(in crate::reduce) struct Names;
@@ -106,7 +107,10 @@ fn with_sessions(case: &Case) -> Case {
     for entry in &mut changed.entries {
         match &mut entry.line {
             Line::Isolation(Some(name), _) | Line::Node(name, _) => rename(name),
-            Line::Schedule(schedule) => schedule.0.iter_mut().for_each(rename),
+            Line::Schedule(schedule) => schedule.0.iter_mut().for_each(|entry| match entry {
+                ScheduleEntry::Step(name) => rename(name),
+                ScheduleEntry::Event(_) => {}
+            }),
             Line::Step(name, _, expectations) => {
                 rename(name);
                 for expectation in expectations {

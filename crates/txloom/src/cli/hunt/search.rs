@@ -8,10 +8,10 @@
 //!           b · · · b
 //! ```
 
-use txloom_core::case::{Case, SessionName};
+use txloom_core::case::Case;
 use txloom_core::finding::Finding;
 use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
-use txloom_core::schedule::{Policy, Schedule};
+use txloom_core::schedule::{Policy, Schedule, ScheduleEntry};
 
 /// What a search came to.
 pub(super) enum Outcome {
@@ -53,13 +53,15 @@ pub(super) fn search(oracle: &dyn Oracle, case: &Case, runner: &mut dyn Runner) 
     Ok(undecided.map_or(Outcome::NothingFound(schedules.len()), Outcome::Undecided))
 }
 
-/// Every schedule in which the first session of a serial schedule is interrupted once by all the others.
+/// Every schedule in which the first session of a serial schedule is interrupted once by all the others. Events come
+/// with the others; but those before everything else stay there.
 fn interruptions(serial: &Schedule) -> Vec<Schedule> {
-    let Some(first) = serial.0.first() else { return Vec::new() };
-    let (own, others): (Vec<SessionName>, Vec<SessionName>) = serial.0.iter().cloned().partition(|name| name == first);
+    let Some(start) = serial.0.iter().position(|entry| entry.session().is_some()) else { return Vec::new() };
+    let (events, turns) = serial.0.split_at(start);
+    let (own, others): (Vec<&ScheduleEntry>, Vec<&ScheduleEntry>) = turns.iter().partition(|turn| **turn == turns[0]);
     let interrupted = |at: usize| {
         let (before, after) = own.split_at(at);
-        Schedule(before.iter().chain(&others).chain(after).cloned().collect())
+        events.iter().chain(before.iter().chain(&others).chain(after).copied()).cloned().collect()
     };
     (1..own.len()).map(interrupted).collect()
 }
@@ -103,6 +105,13 @@ mod tests {
             self.asked.borrow_mut().push(case.schedules()[0].to_string());
             Ok(Verdict::Unknown("who knows".to_string()))
         }
+    }
+
+    #[test]
+    fn events_before_everything_stay_there() {
+        let case = txloom_core::case::parse("-- @schedule [kill] a a [heal] b\n/*a*/ x\n/*a*/ y\n/*b*/ z").unwrap();
+        let found: Vec<String> = interruptions(case.schedules()[0]).iter().map(Schedule::to_string).collect();
+        assert_eq!(found, ["[kill] a [heal] b a"]);
     }
 
     #[test]

@@ -159,6 +159,9 @@ pub struct Skip(pub &'static str);
 
 /// Makes a case ready.
 pub fn prepare(case: &Case) -> Result<Prepared, Skip> {
+    if case.events().next().is_some() {
+        return Err(Skip("events"));
+    }
     let mut setup = Setup::default();
     let mut entries = case.entries.clone();
     for entry in &mut entries {
@@ -180,7 +183,6 @@ pub fn prepare(case: &Case) -> Result<Prepared, Skip> {
     for entry in &mut entries {
         match &mut entry.line {
             Line::Step(_, Item::Call(_), _) => return Err(Skip("calls of a program")),
-            Line::Event(_) => return Err(Skip("events")),
             Line::Step(name, Item::Sql(sql), expectations) => {
                 *sql = sessions.step(name, sql);
                 expectations.clear();
