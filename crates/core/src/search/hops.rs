@@ -137,7 +137,9 @@ impl Run<'_, '_> {
         let mut any = self.symbols.never;
         let without = self.rows_without(table, plan, hop.to, hop.from);
         for effect in self.changes(from, table) {
-            let Some(after) = self.executed[to].view.get(&table).map(|rows| rows[effect.slot].clone()) else { continue };
+            let Some(after) = self.executed[to].view.get(&table).map(|rows| rows[effect.slot].clone()) else {
+                continue;
+            };
             let changed = self.is_change(table, to, effect.slot, &without[effect.slot], &after, hop.columns);
             let one = self.symbols.problem.and(effect.guard, changed);
             any = self.symbols.problem.or(any, one);
@@ -198,7 +200,8 @@ impl Run<'_, '_> {
         for effect in self.executed[at].effects.clone() {
             let child = &world.tables[effect.table];
             let inserts = found.access.tables.iter().any(|access| access.effect == Deed::Insert);
-            for key in child.definition.foreign_keys.iter().filter(|key| inserts && key.table == parent.definition.name) {
+            for key in child.definition.foreign_keys.iter().filter(|key| inserts && key.table == parent.definition.name)
+            {
                 let mut row = child.rows[effect.slot].clone();
                 apply(self.symbols, &mut row, &effect);
                 let own: Option<Vec<Symbol>> = key.columns.iter().map(|column| child.value(&row, column)).collect();

@@ -23,12 +23,16 @@ mod scene;
 mod answer;
 mod run;
 mod statement;
+mod query;
+mod write;
+mod looks;
 mod hops;
 mod outcome;
 pub mod feasible;
 mod witness;
 pub mod find;
 pub mod start;
+pub mod script;
 
 pub use class::Class;
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};

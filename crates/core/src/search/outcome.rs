@@ -19,9 +19,7 @@ pub(super) struct Outcome {
 impl Run<'_, '_> {
     /// What it leaves behind, now that it is over.
     pub(super) fn outcome(&mut self) -> Outcome {
-        let call = |local: &super::run::Local| {
-            (local.ended.clone().unwrap_or(Ended::Failed), local.shown.clone())
-        };
+        let call = |local: &super::run::Local| (local.ended.clone().unwrap_or(Ended::Failed), local.shown.clone());
         let calls = self.locals.iter().map(call).collect();
         let tables = (0..self.world.tables.len()).map(|table| self.rows_finally(table)).collect();
         Outcome { calls, tables }

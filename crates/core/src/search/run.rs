@@ -266,7 +266,14 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Whether a call goes on behind an `Unless`.
-    fn branch(&mut self, instance: usize, condition: &Expr, otherwise: usize, node: usize, next: Option<usize>) -> bool {
+    fn branch(
+        &mut self,
+        instance: usize,
+        condition: &Expr,
+        otherwise: usize,
+        node: usize,
+        next: Option<usize>,
+    ) -> bool {
         let place = self.place(instance, condition.span);
         let local = &self.locals[instance];
         let truth = Scene::of_call(self.symbols, &local.variables, local.found, local.count)
@@ -378,8 +385,16 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Takes note of what was executed.
     pub(super) fn note(&mut self, instance: usize, node: usize, view: View, effects: Vec<Effect>) {
         let variables = self.locals[instance].variables.clone();
-        let executed =
-            Executed { instance, node, number: self.number, view, variables, effects, taken_back: Vec::new(), undone: false };
+        let executed = Executed {
+            instance,
+            node,
+            number: self.number,
+            view,
+            variables,
+            effects,
+            taken_back: Vec::new(),
+            undone: false,
+        };
         self.executed.push(executed);
     }
 

@@ -103,9 +103,8 @@ fn in_order(schema: &Schema) -> Vec<&Table> {
         let done: BTreeSet<&str> = ordered.iter().map(|table| table.name.as_str()).collect();
         let is_free = |table: &&Table| {
             let mut targets = table.foreign_keys.iter().map(|key| key.table.to_lowercase());
-            targets.all(|target| {
-                target == table.name || done.contains(target.as_str()) || schema.table(&target).is_none()
-            })
+            targets
+                .all(|target| target == table.name || done.contains(target.as_str()) || schema.table(&target).is_none())
         };
         let next = open.iter().position(is_free).unwrap_or(0);
         ordered.push(open.remove(next));
@@ -120,7 +119,8 @@ mod tests {
 
     #[test]
     fn rows_get_what_they_lack() {
-        let text = "CREATE TABLE orders (id INT PRIMARY KEY, customer INT NOT NULL REFERENCES customers (id), note TEXT);
+        let text =
+            "CREATE TABLE orders (id INT PRIMARY KEY, customer INT NOT NULL REFERENCES customers (id), note TEXT);
                     CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(2) NOT NULL, login VARCHAR(9) UNIQUE);";
         let (schema, _) = Schema::read(text, Language::Any);
         let order = |id, customer| {

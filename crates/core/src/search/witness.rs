@@ -31,9 +31,11 @@ impl<'a> Witness<'a> {
         let given = Ground { initial: Some(&rows), ..ground.clone() };
         let ways: Vec<&Way> = test.ways.iter().collect();
         let world = World::settled(&given, &test.values, &mut symbols);
-        let arguments = test.values.arguments.iter().map(|named| {
-            named.iter().map(|(name, value)| (name.clone(), symbols.constant(value))).collect()
-        });
+        let arguments = test
+            .values
+            .arguments
+            .iter()
+            .map(|named| named.iter().map(|(name, value)| (name.clone(), symbols.constant(value))).collect());
         let arguments: Vec<_> = arguments.collect();
         let mut run = Run::new(&given, &world, &mut symbols, &arguments, Guide::Ways(&ways));
         run.follow(&test.plan, &ways);
@@ -65,9 +67,9 @@ impl<'a> Witness<'a> {
                     for to in targets {
                         let holds = self.edges.contains(&(visit.hop, leave, to));
                         let is_right = self.is_site(to, next.enter);
-                        if holds && is_right
-                            && (at + 1 == count
-                                || self.place(cycle, calls, start.or(Some(enter)), Some(to)))
+                        if holds
+                            && is_right
+                            && (at + 1 == count || self.place(cycle, calls, start.or(Some(enter)), Some(to)))
                         {
                             return true;
                         }

@@ -356,7 +356,9 @@ fn columns_of<'a>(ground: &Ground<'_>, table: &'a Table) -> Vec<&'a str> {
     wanted.extend(table.foreign_keys.iter().flat_map(|key| &key.columns).map(String::as_str));
     for check in &table.checks {
         let columns = check.predicate.columns();
-        wanted.extend(columns.into_iter().filter_map(|column| table.column(&column.element.column)).map(|c| c.name.as_str()));
+        wanted.extend(
+            columns.into_iter().filter_map(|column| table.column(&column.element.column)).map(|c| c.name.as_str()),
+        );
     }
     table.columns.iter().map(|column| column.name.as_str()).filter(|name| wanted.contains(name)).collect()
 }

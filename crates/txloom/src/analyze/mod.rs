@@ -26,6 +26,7 @@ mod watchdog;
 pub mod force;
 pub mod trial;
 pub mod atomicity;
+pub mod search;
 pub mod report;
 
 use txloom_core::flow::program::{self, Cut, Flowing, Given};

@@ -1,0 +1,60 @@
+//! A test as a case that anybody can run again.
+
+use std::sync::Arc;
+
+use txloom_core::case::{Call, Case, Item, Line, Sql};
+use txloom_core::dialect::Dialect;
+use txloom_core::level::LevelName;
+use txloom_core::program::Mode;
+use txloom_core::search::find::Test;
+use txloom_core::search::ground::Called;
+use txloom_core::search::{script, start};
+
+use super::super::Project;
+use super::super::trial::PROGRAM_FILE;
+
+/// The case of a test. With `nodes`, each call runs at a node of its own.
+pub fn case(
+    project: &Project,
+    test: &Test,
+    level: Option<&LevelName>,
+    dialect: &dyn Dialect,
+    nodes: bool,
+    given: bool,
+) -> Case {
+    let called: Vec<Called<'_>> = test
+        .procedures
+        .iter()
+        .map(|at| usize::from(*at))
+        .map(|at| Called { procedure: &project.program.procedures[at], access: &project.accesses[at] })
+        .collect();
+    let names = script::names(called.len());
+    let mut lines: Vec<Line> = level.map(|level| Line::Isolation(None, level.clone())).into_iter().collect();
+    if nodes {
+        lines.extend(names.iter().enumerate().map(|(at, name)| Line::Node(name.clone(), script::node(at))));
+    }
+    lines.push(Line::Program(PROGRAM_FILE.to_string()));
+    let rows = if given { project.rows.clone() } else { start::complete(&project.schema, &test.values.rows).inserts() };
+    let setup = project.definitions.iter().cloned().chain(rows);
+    lines.extend(setup.filter_map(|sql| Sql::new(&sql).ok()).map(|sql| Line::Init(sql, Vec::new())));
+    if given {
+        lines.extend(project.asserts.iter().map(|(_, assert)| Line::Assert(assert.clone())));
+    }
+    for (at, name) in names.iter().enumerate() {
+        let call = call(test, &called, at);
+        lines.push(Line::Step(name.clone(), Item::Call(call), Vec::new()));
+    }
+    lines.push(Line::Schedule(script::schedule(test, &called, dialect, nodes)));
+    let entries = lines.into_iter().map(Into::into).collect();
+    Case { program: Some(Arc::clone(&project.program)), entries, ..Case::default() }
+}
+
+/// A call of a test, with its arguments in the order of the parameters.
+fn call(test: &Test, called: &[Called<'_>], at: usize) -> Call {
+    let procedure = called[at].procedure;
+    let given = procedure.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
+    let argument = |name: &String| (name.clone(), test.values.arguments[at].get(name).cloned());
+    let arguments = given.map(|parameter| argument(&parameter.name));
+    let arguments = arguments.filter_map(|(name, value)| Some((name, value?))).collect();
+    Call { procedure: procedure.name.clone(), arguments }
+}

@@ -1,0 +1,118 @@
+//! Serializability anomalies of an application, searched for at a level and run (CLOTHO).
+//!
+//! ```text
+//!   project ──core::search──→ anomalies, each with a test ──case──→ run on a target ──→ does it show?
+//! ```
+//!
+//! Groups of candidate cycles are examined side by side, on as many processors as there are. What is found does not
+//! depend on how many: each group is searched by itself, and their results are put together in order.
+
+mod case;
+mod run;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use txloom_core::program::paths::Limits;
+use txloom_core::search::cycles::{Bounds, Cycle};
+use txloom_core::search::find::{Anomaly, Examined, Options, Search, Test};
+use txloom_core::search::ground::{Called, Rows};
+use txloom_core::search::level::Target as Level;
+
+pub use case::case;
+pub use run::{Shown, TrialError, Trials};
+
+use super::Project;
+use crate::interrupt;
+
+/// What is searched for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The rules that all calls run under.
+    pub level: Level,
+    /// How long cycles may be.
+    pub bounds: Bounds,
+    /// Whether reads count that decide nothing.
+    pub external: bool,
+    /// The rows at the start, if they are given.
+    pub initial: Option<Rows>,
+    /// When to stop.
+    pub time: Option<Duration>,
+    /// Whether one run is looked through for other cycles.
+    pub grouping: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Searched {
+    /// Runs that show anomalies.
+    pub tests: Vec<Test>,
+    /// The cycles that happen, each with the position of its test.
+    pub anomalies: Vec<Anomaly>,
+    /// How many candidate cycles there were.
+    pub candidates: usize,
+    /// How many of them cannot happen, or do not show.
+    pub impossible: usize,
+    /// Those of which nothing is known.
+    pub unknown: Vec<Cycle>,
+    /// How many were not looked at.
+    pub left: usize,
+    /// How often the solver was asked.
+    pub asked: usize,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The procedures of a project, as the search takes them.
+pub fn called(project: &Project) -> Vec<Called<'_>> {
+    let pairs = project.program.procedures.iter().zip(&project.accesses);
+    pairs.map(|(procedure, access)| Called { procedure, access }).collect()
+}
+
+/// A search over a project's procedures.
+pub fn prepare<'a>(project: &'a Project, called: &'a [Called<'a>], wanted: &'a Wanted) -> Search<'a> {
+    let options = Options {
+        levels: vec![wanted.level; called.len()],
+        bounds: wanted.bounds,
+        external: wanted.external,
+        initial: wanted.initial.as_ref(),
+        limits: Limits { rounds: 3, ways: 6, budget: 20_000 },
+        grouping: wanted.grouping,
+    };
+    Search::new(&project.schema, called, options)
+}
+
+/// Examines all groups.
+pub fn search(search: &Search<'_>, time: Option<Duration>) -> Searched {
+    let began = Instant::now();
+    let goes_on = || !interrupt::requested() && time.is_none_or(|time| began.elapsed() < time);
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<(usize, Examined)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(group) = search.groups.get(at) else { return done };
+                done.push((at, search.examine(group, &goes_on)));
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a search does not panic")).collect()
+    });
+    all.sort_by_key(|(at, _)| *at);
+    let mut found = Searched { candidates: search.candidates(), ..Searched::default() };
+    for (_, examined) in all {
+        let before = found.tests.len();
+        found.tests.extend(examined.tests);
+        found
+            .anomalies
+            .extend(examined.anomalies.into_iter().map(|anomaly| Anomaly { test: anomaly.test + before, ..anomaly }));
+        found.impossible += examined.impossible;
+        found.unknown.extend(examined.unknown);
+        found.left += examined.left;
+        found.asked += examined.asked;
+    }
+    found.took = began.elapsed();
+    found
+}

@@ -1,0 +1,116 @@
+//! Does an anomaly show when its test is run?
+
+use txloom_core::case::Case;
+use txloom_core::finding::Finding;
+use txloom_core::level::LevelName;
+use txloom_core::oracle::calls::Calls;
+use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
+use txloom_core::program::interpret::CallEnd;
+use txloom_core::schedule::Policy;
+use txloom_core::search::find::Test;
+use txloom_core::trace::{Trace, TraceEvent};
+
+use super::super::Project;
+use super::case::case;
+use crate::execute::EngineRunner;
+
+/// What became of a test.
+#[derive(Debug)]
+pub enum Shown {
+    /// The run left what no order of the calls leaves.
+    Manifest(Box<Finding>),
+    /// It did not.
+    Not {
+        /// What happened instead: who waited, who was refused, or which order explains the run.
+        instead: String,
+        /// The case.
+        case: Box<Case>,
+    },
+    /// It cannot be told.
+    Undecided(String),
+}
+
+/// Why a test cannot be run.
+pub type TrialError = RunError;
+
+/// Runs tests of one program on one target.
+pub struct Trials<'a> {
+    project: &'a Project,
+    runner: &'a mut EngineRunner,
+    level: Option<LevelName>,
+    /// Whether the rows are those of the project's files.
+    given: bool,
+}
+
+impl<'a> Trials<'a> {
+    /// Prepares to run tests on the runner's first target.
+    pub fn new(
+        project: &'a Project,
+        runner: &'a mut EngineRunner,
+        level: Option<LevelName>,
+        given: bool,
+    ) -> Trials<'a> {
+        Trials { project, runner, level, given }
+    }
+
+    /// The case of a test, for the target.
+    pub fn case(&mut self, test: &Test) -> Case {
+        let info = self.runner.engines_mut()[0].info();
+        let (dialect, nodes) = (info.dialect, info.capabilities.nodes);
+        case(self.project, test, self.level.as_ref(), dialect, nodes, self.given)
+    }
+
+    /// Runs a test; what shows is run again before it is told.
+    pub fn run(&mut self, test: &Test) -> Result<Shown, TrialError> {
+        let case = self.case(test);
+        let oracle = Calls { policy: Policy::default() };
+        let found = match oracle.judge(&case, self.runner)? {
+            Verdict::Violated(findings) => findings.into_iter().next(),
+            Verdict::Holds(witness) => {
+                let instead = format!("{}; it comes to the same as {witness}", self.instead(&case)?);
+                return Ok(Shown::Not { instead, case: Box::new(case) });
+            }
+            Verdict::Unknown(reason) => return Ok(Shown::Undecided(reason)),
+        };
+        let again = match oracle.judge(&case, self.runner)? {
+            Verdict::Violated(findings) => findings.into_iter().next(),
+            _ => None,
+        };
+        Ok(match (found, again) {
+            (Some(finding), Some(again)) if finding.fingerprint == again.fingerprint => {
+                Shown::Manifest(Box::new(finding))
+            }
+            _ => Shown::Undecided("it showed once, and not the second time".to_string()),
+        })
+    }
+
+    /// What the engine did instead.
+    fn instead(&mut self, case: &Case) -> Result<String, TrialError> {
+        let schedule = case.schedules().first().map(|schedule| (*schedule).clone());
+        let mode = Mode::Scheduled(schedule);
+        let trace = self.runner.run(&RunRequest { case, target: 0, policy: Policy::default(), mode })?;
+        Ok(told(&trace))
+    }
+}
+
+/// Who waited and who failed.
+fn told(trace: &Trace) -> String {
+    let mut parts = Vec::new();
+    for event in &trace.events {
+        if let TraceEvent::Waiting { step, .. } = event {
+            let waiter = trace.step(*step);
+            parts.push(format!("{} waited at `{}`", trace.name(waiter.session), shortened(&waiter.sql)));
+        }
+    }
+    for run in &trace.calls {
+        if let CallEnd::Failed(failure) = &run.call.end {
+            parts.push(format!("{} failed: {failure}", trace.name(run.session)));
+        }
+    }
+    if parts.is_empty() { "nobody waited and nobody failed".to_string() } else { parts.join(", ") }
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= 60 { line } else { line.chars().take(57).collect::<String>() + "…" }
+}
