@@ -17,6 +17,8 @@ pub mod cycles;
 pub mod class;
 pub mod level;
 pub mod plan;
+#[cfg(test)]
+mod testing;
 
 pub use class::Class;
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};
