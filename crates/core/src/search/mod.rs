@@ -33,6 +33,8 @@ mod witness;
 pub mod find;
 pub mod start;
 pub mod script;
+#[cfg(test)]
+mod testing;
 
 pub use class::Class;
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};
