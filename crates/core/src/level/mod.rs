@@ -27,7 +27,7 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// The names that some engine of ours gives to a level. Guards tell levels from engines by this list.
 pub const KNOWN_LEVELS: &[&str] =
-    &["read uncommitted", "read committed", "repeatable read", "snapshot isolation", "serializable"];
+    &["read uncommitted", "read committed", "repeatable read", "snapshot isolation", "serializable", "eventual"];
 
 impl LevelName {
     /// Reads a level name: case, hyphens, underscores and repeated spaces do not matter; short forms are expanded.

@@ -24,6 +24,8 @@ mod embedded;
 pub mod sqlite;
 #[cfg(feature = "sqlite")]
 pub mod model;
+#[cfg(feature = "sqlite")]
+pub mod replicas;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "postgres")]

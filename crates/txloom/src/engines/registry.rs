@@ -1,5 +1,7 @@
 //! The families of targets.
 
+use std::ops::RangeInclusive;
+
 use txloom_core::engine::{Engine, EngineError};
 use txloom_core::planted::{self, PlantedBug};
 
@@ -29,6 +31,8 @@ pub struct Family {
     pub url_schemes: &'static [&'static str],
     /// Where the system comes from.
     pub source: Source,
+    /// How many nodes its targets may have, if it is a cluster: then `NAME:3` is a target of three.
+    pub nodes: Option<RangeInclusive<u32>>,
     /// Whether it has rules that planted bugs of isolation switch off. (Other planted bugs go into every family.)
     pub has_switches: bool,
     /// What of it is on this machine; empty if nothing is.
@@ -90,6 +94,7 @@ pub static FAMILIES: &[Family] = &[
         forms: &[Form { written: "sqlite", what: "SQLite, built in" }],
         url_schemes: &[],
         source: Source::BuiltIn,
+        nodes: None,
         has_switches: false,
         installed: || built_in("sqlite"),
         open: open_sqlite,
@@ -106,9 +111,24 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &[],
         source: Source::BuiltIn,
+        nodes: None,
         has_switches: true,
         installed: || built_in("model"),
         open: open_model,
+    },
+    #[cfg(feature = "sqlite")]
+    Family {
+        name: "replicas",
+        forms: &[
+            Form { written: "replicas", what: "a weakly consistent database of our own, on two nodes, built in" },
+            Form { written: "replicas:3", what: "the same, on so many nodes; partitions and deliveries are scripted" },
+        ],
+        url_schemes: &[],
+        source: Source::BuiltIn,
+        nodes: Some(1..=super::replicas::NODES_MAX),
+        has_switches: false,
+        installed: || built_in("replicas"),
+        open: open_replicas,
     },
     #[cfg(feature = "postgres")]
     Family {
@@ -121,6 +141,7 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &["postgres", "postgresql"],
         source: Source::Package("postgresql"),
+        nodes: None,
         has_switches: false,
         installed: installed_postgres,
         open: open_postgres,
@@ -135,6 +156,7 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &[],
         source: Source::Package(Product::MariaDb.package()),
+        nodes: None,
         has_switches: false,
         installed: || installed_mysql(Product::MariaDb),
         open: |target| open_mysql(Product::MariaDb, target),
@@ -154,6 +176,7 @@ pub static FAMILIES: &[Family] = &[
         url_schemes: &["mysql", "mariadb"],
         // Debian has no package of it.
         source: Source::Package("mysql-server (Ubuntu); elsewhere name its directory: mysql@DIR"),
+        nodes: None,
         has_switches: false,
         installed: || installed_mysql(Product::MySql),
         open: |target| open_mysql(Product::MySql, target),
@@ -168,6 +191,7 @@ pub static FAMILIES: &[Family] = &[
         ],
         url_schemes: &[],
         source: Source::Package(h2::PACKAGES),
+        nodes: None,
         has_switches: false,
         installed: installed_h2,
         open: open_h2,
@@ -209,6 +233,11 @@ fn open_sqlite(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
 #[cfg(feature = "sqlite")]
 fn open_model(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     Ok(Box::new(super::model::ModelEngine::start(target.name(), &target.bugs_in(planted::Place::Model))?))
+}
+
+#[cfg(feature = "sqlite")]
+fn open_replicas(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(super::replicas::ReplicasEngine::start(target.name(), target.nodes)?))
 }
 
 #[cfg(feature = "postgres")]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! target = NAME [ ":" VERSION | "@" DIR ] { "+" BUG }
+//!        | CLUSTER [ ":" NODES ] [ "@" DIR ] { "+" BUG }
 //!        | SCHEME "://" … { "+" BUG }
 //! ```
 //!
@@ -25,6 +26,8 @@ pub struct Target {
     pub family: &'static Family,
     /// Which one of them.
     pub place: Place,
+    /// How many nodes it has.
+    pub nodes: u32,
     /// The bugs to be planted in it, in the order in which they were asked for.
     pub bugs: Vec<&'static PlantedBug>,
     /// What a private server is told beyond our own settings.
@@ -67,9 +70,10 @@ impl Target {
     pub fn parse(text: &str) -> Result<Target, TargetError> {
         let (body, bug_names) = split_bugs(text);
         let error = |problem| TargetError { target: mask_password(text), problem };
-        let (family, place) = if body.contains("://") { parse_url(body) } else { parse_name(body) }.map_err(error)?;
+        let read = if body.contains("://") { parse_url(body) } else { parse_name(body) };
+        let Named { family, place, nodes } = read.map_err(error)?;
         let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
-        Ok(Target { name: mask_password(text), family, place, bugs, server: ServerOptions::default() })
+        Ok(Target { name: mask_password(text), family, place, nodes, bugs, server: ServerOptions::default() })
     }
 
     /// What was written, without a password: this is what reports and messages show.
@@ -96,6 +100,16 @@ impl fmt::Display for Target {
         f.pad(&self.name)
     }
 }
+
+/// A target without its bugs.
+struct Named {
+    family: &'static Family,
+    place: Place,
+    nodes: u32,
+}
+
+/// How many nodes a cluster has whose target does not say.
+const NODES_USUALLY: u32 = 2;
 
 /// The target without its bugs, and their names.
 fn split_bugs(text: &str) -> (&str, Vec<&str>) {
@@ -126,7 +140,7 @@ fn find_bug(family: &Family, name: &str) -> Result<&'static PlantedBug, String> 
     Err(format!("there is no planted bug `{name}`{hint} (in {} there are: {there_are})", family.name))
 }
 
-fn parse_url(url: &str) -> Result<(&'static Family, Place), String> {
+fn parse_url(url: &str) -> Result<Named, String> {
     let scheme = url.split("://").next().unwrap_or_default();
     let family = FAMILIES.iter().find(|family| family.url_schemes.contains(&scheme));
     let family = family.ok_or_else(|| {
@@ -134,10 +148,10 @@ fn parse_url(url: &str) -> Result<(&'static Family, Place), String> {
         let urls = known().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(", ");
         format!("no database is reached by {scheme}://{} (known are: {urls})", hint(scheme, known()))
     })?;
-    Ok((family, Place::Running(url.to_string())))
+    Ok(Named { family, place: Place::Running(url.to_string()), nodes: 1 })
 }
 
-fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
+fn parse_name(text: &str) -> Result<Named, String> {
     let end = text.find([':', '@']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     let names = || FAMILIES.iter().map(|family| family.name);
@@ -146,6 +160,7 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
         let forms = forms.collect::<Vec<_>>().join(", ");
         format!("there is no database `{name}`{} (targets are: {forms})", hint(name, names()))
     })?;
+    let (nodes, rest) = parse_nodes(family, rest)?;
     if !rest.is_empty() && !family.has_programs() {
         return Err(format!("{name} is built in and has neither versions nor directories; write `{name}`"));
     }
@@ -156,7 +171,21 @@ fn parse_name(text: &str) -> Result<(&'static Family, Place), String> {
         (true, Some((_, dir))) => Place::Private(Programs::Dir(PathBuf::from(dir))),
         (true, None) => Place::Private(Programs::Newest),
     };
-    Ok((family, place))
+    Ok(Named { family, place, nodes })
+}
+
+/// How many nodes a target has, and what follows that.
+fn parse_nodes<'a>(family: &Family, rest: &'a str) -> Result<(u32, &'a str), String> {
+    let Some(possible) = &family.nodes else { return Ok((1, rest)) };
+    let Some(number) = rest.strip_prefix(':') else { return Ok((NODES_USUALLY, rest)) };
+    let (number, rest) = number.split_at(number.find('@').unwrap_or(number.len()));
+    match number.parse().ok().filter(|nodes| possible.contains(nodes)) {
+        Some(nodes) => Ok((nodes, rest)),
+        None => {
+            let (name, from, to) = (family.name, possible.start(), possible.end());
+            Err(format!("`{number}` is not a number of nodes; write {name}:{from} to {name}:{to}"))
+        }
+    }
 }
 
 /// `15`, `10.11`: the numbers that the version of a server must begin with.
@@ -223,6 +252,17 @@ mod tests {
         for url in ["postgres://u@h/d", "postgresql://h:5433/d?x=1", "postgres://u:p+q@h"] {
             check(url, "postgres", Place::Running(url.to_string()), &[]);
         }
+    }
+
+    #[test]
+    fn clusters_have_nodes() {
+        let nodes = |text: &str| Target::parse(text).unwrap().nodes;
+        assert_eq!((nodes("replicas"), nodes("replicas:1"), nodes("replicas:9+extra-row")), (2, 1, 9));
+        assert_eq!(nodes("model"), 1);
+        for text in ["replicas:0", "replicas:10", "replicas:", "replicas:two"] {
+            check_error(text, &["is not a number of nodes; write replicas:1 to replicas:9"]);
+        }
+        check_error("replicas:2@/opt", &["built in", "write `replicas`"]);
     }
 
     #[test]

@@ -82,6 +82,17 @@ pub(crate) fn cancelled() -> DbError {
     }
 }
 
+/// What SQLite says to a statement that does not fit the transaction's state.
+pub(crate) fn out_of_place(message: &str) -> DbError {
+    let (code, message) = ("SQLITE_ERROR".to_string(), message.to_string());
+    DbError { class: ErrorClass::Other, code, native: Some(1), message, detail: None }
+}
+
+/// What SQLite says to the name of a savepoint that does not exist.
+pub(crate) fn no_such_savepoint(name: &str) -> DbError {
+    DbError { class: ErrorClass::UnknownObject, ..out_of_place(&format!("no such savepoint: {name}")) }
+}
+
 fn class(code: i32, message: &str) -> ErrorClass {
     match code {
         ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID => {

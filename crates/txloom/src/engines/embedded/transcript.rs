@@ -10,14 +10,14 @@
 //!
 //! Each line is a step of a session (a letter); after the arrow stands what happens until the engine is quiet again:
 //! the step's own outcome, then those of the sessions that it resumed. `a @LEVEL` opens a session at a level of its
-//! own, `a !cancel` cancels, `a !close` closes, `* TABLE` shows committed rows, `? QUERY` probes.
+//! own, `a !cancel` cancels, `a !close` closes, `* TABLE` shows committed rows, `? QUERY` probes, `! EVENT` is an event.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use txloom_core::case::SessionName;
+use txloom_core::case::{Event, SessionName};
 use txloom_core::engine::{Cancel, Engine, Holder, KnownWaits, SessionId, SessionSpec};
 use txloom_core::level::LevelName;
 use txloom_core::outcome::{ErrorClass, Outcome, StatementResult, TxStatus};
@@ -80,6 +80,10 @@ impl<'a> Stage<'a> {
                 let mut rows = self.engine.info().dialect.values(&state.tables[what]);
                 rows.sort();
                 return tuples(&rows);
+            }
+            "!" => {
+                let event = Event::parse(what).expect("an event");
+                return self.engine.event(&event).map_or_else(|error| error.to_string(), |()| "ok".to_string());
             }
             "?" => {
                 let outcome = self.engine.probe(what).expect("probe");
@@ -246,7 +250,12 @@ fn holder(holder: &Holder) -> String {
 
 /// Cancels a query and a change that would run for ever, and sees the session alive afterwards.
 pub(crate) fn cancels_running_statements(engine: &mut dyn Engine, level: &str) {
-    engine.reset(&["CREATE TABLE t (x)".to_string()]).expect("reset");
+    cancels_running_statements_of(engine, level, "CREATE TABLE t (x)");
+}
+
+/// The same with a table `t` of one's own, whose column is `x`.
+pub(crate) fn cancels_running_statements_of(engine: &mut dyn Engine, level: &str, table: &str) {
+    engine.reset(&[table.to_string()]).expect("reset");
     let numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT";
     let query = cancel_one(engine, level, &format!("{numbers} count(*) FROM n"));
     assert_eq!(query.status, TxStatus::Open, "a query that is cancelled leaves its transaction alone");

@@ -16,7 +16,8 @@ use txloom_core::sql::{Token, tokens, top_level};
 use super::capture::{self, text};
 use super::locks::LockKey;
 use super::request::{is_name, plain_name};
-use super::schema::{Identity, Table, UniqueKey, key_sql};
+use super::schema::{Identity, Table};
+use crate::engines::embedded::keys::{UniqueKey, key_sql};
 
 /// An UPDATE or DELETE of one table, taken apart.
 #[derive(Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::locks::LockKey;
-use super::schema::{Identity, Schema, Table, UniqueKey, key_sql};
+use super::schema::{Identity, Schema, Table};
+use crate::engines::embedded::keys::{UniqueKey, key_sql};
 use crate::engines::embedded::run::quoted;
 
 /// What statements have touched.

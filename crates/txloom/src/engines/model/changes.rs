@@ -17,12 +17,12 @@
 use std::collections::BTreeSet;
 
 use rusqlite::config::DbConfig;
-use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::capture;
 use super::schema::{Identity, RowKind, Schema, Table};
 use super::store::Database;
+use crate::engines::embedded::cell::Cell;
 use crate::engines::embedded::run::quoted;
 
 /// Rows that a transaction has changed, inserted or deleted, by table and identity.
@@ -42,40 +42,6 @@ struct NewRow {
     table: String,
     identity: Identity,
     cells: Vec<Cell>,
-}
-
-/// A value of any storage class; text need not be UTF-8.
-#[derive(Debug, Clone)]
-enum Cell {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(Vec<u8>),
-    Blob(Vec<u8>),
-}
-
-impl From<ValueRef<'_>> for Cell {
-    fn from(value: ValueRef<'_>) -> Cell {
-        match value {
-            ValueRef::Null => Cell::Null,
-            ValueRef::Integer(number) => Cell::Integer(number),
-            ValueRef::Real(number) => Cell::Real(number),
-            ValueRef::Text(text) => Cell::Text(text.to_vec()),
-            ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
-        }
-    }
-}
-
-impl ToSql for Cell {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Cell::Null => ValueRef::Null,
-            Cell::Integer(number) => ValueRef::Integer(*number),
-            Cell::Real(number) => ValueRef::Real(*number),
-            Cell::Text(text) => ValueRef::Text(text),
-            Cell::Blob(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
 }
 
 impl Changes {

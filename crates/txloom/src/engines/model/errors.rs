@@ -28,16 +28,6 @@ pub(super) fn syntax(message: &str) -> DbError {
     own(ErrorClass::Syntax, "MODEL_SYNTAX", message.to_string())
 }
 
-/// What SQLite says to a statement that does not fit the transaction's state.
-pub(super) fn out_of_place(message: &str) -> DbError {
-    DbError { native: Some(1), ..own(ErrorClass::Other, "SQLITE_ERROR", message.to_string()) }
-}
-
-/// What SQLite says to the name of a savepoint that does not exist.
-pub(super) fn no_such_savepoint(name: &str) -> DbError {
-    DbError { class: ErrorClass::UnknownObject, ..out_of_place(&format!("no such savepoint: {name}")) }
-}
-
 /// A foreign key that the changes of two transactions violate together.
 pub(super) fn foreign_key(child: &str, parent: &str) -> DbError {
     DbError {

@@ -42,7 +42,6 @@
 
 mod schema;
 mod request;
-mod registers;
 mod capture;
 mod changes;
 mod store;

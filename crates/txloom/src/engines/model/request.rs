@@ -9,6 +9,7 @@ use txloom_core::sql::{StatementKind, Token, TokenKind, tokens, top_level};
 
 use super::errors::{syntax, unsupported};
 use super::locks::LockMode;
+use crate::engines::embedded::admit::objection;
 
 /// A statement, understood.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,21 +46,6 @@ pub(super) struct LockRows {
     pub(super) mode: LockMode,
 }
 
-/// Pragmas that only tell something.
-const READING_PRAGMAS: &[&str] = &[
-    "compile_options",
-    "foreign_key_check",
-    "foreign_key_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-];
-
 impl Request<'_> {
     /// Understands a statement, or says why the model refuses it.
     pub(super) fn read(sql: &str) -> Result<Request<'_>, DbError> {
@@ -79,41 +65,9 @@ impl Request<'_> {
     }
 }
 
-/// Refuses statements that would leave the model's control: other files, objects that belong to one connection,
-/// settings.
+/// Refuses statements that would leave the model's control.
 pub(super) fn admit(sql: &str) -> Result<(), DbError> {
-    let tokens = tokens(sql);
-    let word = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.is_word(word));
-    let first = tokens.first().map_or(String::new(), |token| token.text.to_ascii_uppercase());
-    match first.as_str() {
-        "ATTACH" | "DETACH" | "VACUUM" | "ANALYZE" => Err(unsupported(&first)),
-        "PRAGMA" if !harmless_pragma(&tokens) => Err(unsupported("pragmas that change settings")),
-        "CREATE" if word(1, "VIRTUAL") => Err(unsupported("virtual tables")),
-        "CREATE" if word(1, "TEMP") || word(1, "TEMPORARY") => Err(unsupported("temporary tables, views and triggers")),
-        "CREATE" if tokens.windows(2).any(|pair| pair[0].is_word("temp") && pair[1].is_symbol(".")) => {
-            Err(unsupported("temporary tables, views and triggers"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn harmless_pragma(tokens: &[Token<'_>]) -> bool {
-    let words: Vec<String> = tokens.iter().skip(1).map(|token| token.text.to_ascii_lowercase()).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        // It is on already.
-        ["foreign_keys", "=", "on" | "1" | "true" | "yes"] => true,
-        ["main", ".", name, ..] | [name, ..] => READING_PRAGMAS.contains(name) && !words.contains(&"="),
-        [] => false,
-    }
-}
-
-/// Whether rows that are in the way of new ones are deleted.
-pub(super) fn replaces(sql: &str) -> bool {
-    let tokens = tokens(sql);
-    tokens.windows(2).any(|pair| {
-        (pair[0].is_word("OR") && pair[1].is_word("REPLACE")) || (pair[0].is_word("REPLACE") && pair[1].is_word("INTO"))
-    })
+    objection(sql).map_or(Ok(()), |what| Err(unsupported(&what)))
 }
 
 /// The last token names the savepoint; a statement that SQLite does not parse never gets here.

@@ -10,11 +10,12 @@ use super::capture::{self, Log};
 use super::changes::exists;
 use super::errors::{serialization_failure, syntax, unsupported};
 use super::locks::{LockKey, LockMode, Wanted};
-use super::request::{LockRows, Request, replaces};
+use super::request::{LockRows, Request};
 use super::schema::{Identity, RowKind, Table};
 use super::store::Database;
 use super::transaction::Level;
 use super::world::{Attempt, World, answer_of, transaction};
+use crate::engines::embedded::admit::replaces;
 use crate::engines::embedded::run::{Answer, ask};
 
 impl World {

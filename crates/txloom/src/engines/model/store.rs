@@ -10,17 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use rusqlite::backup::{Backup, StepResult};
-use rusqlite::ffi;
 use txloom_core::outcome::DbError;
 
 use super::capture;
 use super::changes::Changes;
 use super::errors::foreign_key;
-use super::registers::Registers;
 use super::rules::Rules;
 use super::schema::Schema;
+use crate::engines::embedded::copy::copy_contents;
 use crate::engines::embedded::errors::db_error;
+use crate::engines::embedded::registers::Registers;
 use crate::engines::embedded::turns::Interrupt;
 
 /// How many connections are kept for further copies.
@@ -180,16 +179,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-}
-
-fn copy_contents(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
-    match Backup::new(from, to)?.step(-1)? {
-        StepResult::Done => Ok(()),
-        other => {
-            let failure = ffi::Error::new(ffi::SQLITE_INTERNAL);
-            Err(rusqlite::Error::SqliteFailure(failure, Some(format!("copying a version ended with {other:?}"))))
-        }
     }
 }
 

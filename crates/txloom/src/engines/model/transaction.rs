@@ -9,10 +9,10 @@ use txloom_core::outcome::{DbError, ErrorClass};
 
 use super::capture::{self, Log};
 use super::changes::{Changes, Touched};
-use super::errors::no_such_savepoint;
 use super::locks::LockKey;
-use super::registers::Values;
 use super::store::{Database, Store};
+use crate::engines::embedded::errors::no_such_savepoint;
+use crate::engines::embedded::registers::Values;
 use crate::engines::embedded::run::{Answer, ask};
 use crate::engines::embedded::turns::Interrupt;
 

@@ -10,14 +10,14 @@ use rusqlite::Error;
 use txloom_core::engine::SessionId;
 use txloom_core::outcome::{DbError, StatementResult, TxStatus};
 
-use super::errors::{deadlock, out_of_place, unsupported};
+use super::errors::{deadlock, unsupported};
 use super::locks::LockTable;
-use super::registers::Values;
 use super::request::Request;
 use super::rules::Rules;
 use super::store::{Store, Tools};
 use super::transaction::{Level, Transaction};
-use crate::engines::embedded::errors::{cancelled, db_error};
+use crate::engines::embedded::errors::{cancelled, db_error, out_of_place};
+use crate::engines::embedded::registers::Values;
 use crate::engines::embedded::run::Answer;
 
 /// The database with its sessions.
