@@ -10,4 +10,10 @@ pub struct Class {
     /// Where it is defined.
     pub citation: &'static str,
 }
-impl Class { #[allow(missing_docs)] pub fn of(_c: &super::cycles::Cycle, _d: &super::conflicts::Conflicts) -> &'static Class { const C: Class = Class { name: "x", what: "", citation: "" }; &C } }
+impl Class {
+    #[allow(missing_docs)]
+    pub fn of(_c: &super::cycles::Cycle, _d: &super::conflicts::Conflicts) -> &'static Class {
+        const C: Class = Class { name: "x", what: "", citation: "" };
+        &C
+    }
+}

@@ -30,6 +30,7 @@ pub fn report(project: &Project, analysis: &Analysis) -> AnalysisReport {
         run: None,
         schedules: schedules.map(|(schedule, group)| writer.schedule(schedule, group)).collect(),
         commit_points: analysis.points.iter().map(|point| writer.commit_point(point)).collect(),
+        anomalies: None,
     }
 }
 
@@ -126,6 +127,16 @@ fn steps(analysis: &Analysis, procedures: [usize; 2], done: &[Done]) -> Vec<Step
     done.iter().map(step).collect()
 }
 
+impl Project {
+    /// A place, up to the end of its first line: a picture of ten lines shows nothing.
+    pub(super) fn mark(&self, file: usize, span: Span, says: String) -> MarkReport {
+        let source = &self.files[file];
+        let rest = source.text.get(span.start..span.end).unwrap_or_default();
+        let end = span.start + rest.find('\n').unwrap_or(rest.len());
+        MarkReport { file: source.name.clone(), line: span.line, start: span.start, end, says }
+    }
+}
+
 struct Writer<'a> {
     project: &'a Project,
     analysis: &'a Analysis,
@@ -158,12 +169,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A place, up to the end of its first line: a picture of ten lines shows nothing.
     fn mark(&self, file: usize, span: Span, says: String) -> MarkReport {
-        let source = &self.project.files[file];
-        let rest = source.text.get(span.start..span.end).unwrap_or_default();
-        let end = span.start + rest.find('\n').unwrap_or(rest.len());
-        MarkReport { file: source.name.clone(), line: span.line, start: span.start, end, says }
+        self.project.mark(file, span, says)
     }
 
     fn schedule(&self, schedule: &Schedule, group: usize) -> ScheduleReport {

@@ -41,8 +41,7 @@ pub fn case(
         lines.extend(project.asserts.iter().map(|(_, assert)| Line::Assert(assert.clone())));
     }
     for (at, name) in names.iter().enumerate() {
-        let call = call(test, &called, at);
-        lines.push(Line::Step(name.clone(), Item::Call(call), Vec::new()));
+        lines.push(Line::Step(name.clone(), Item::Call(call_of(project, test, at)), Vec::new()));
     }
     lines.push(Line::Schedule(script::schedule(test, &called, dialect, nodes)));
     let entries = lines.into_iter().map(Into::into).collect();
@@ -50,8 +49,8 @@ pub fn case(
 }
 
 /// A call of a test, with its arguments in the order of the parameters.
-fn call(test: &Test, called: &[Called<'_>], at: usize) -> Call {
-    let procedure = called[at].procedure;
+pub(super) fn call_of(project: &Project, test: &Test, at: usize) -> Call {
+    let procedure = &project.program.procedures[usize::from(test.procedures[at])];
     let given = procedure.parameters.iter().filter(|parameter| parameter.mode != Mode::Out);
     let argument = |name: &String| (name.clone(), test.values.arguments[at].get(name).cloned());
     let arguments = given.map(|parameter| argument(&parameter.name));

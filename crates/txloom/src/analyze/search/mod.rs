@@ -9,6 +9,7 @@
 
 mod case;
 mod run;
+pub mod report;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

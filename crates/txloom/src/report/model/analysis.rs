@@ -19,6 +19,89 @@ pub struct AnalysisReport {
     pub schedules: Vec<ScheduleReport>,
     /// The commits behind which the end of the process would leave half of the work.
     pub commit_points: Vec<CommitPointReport>,
+    /// Serializability anomalies, if a level was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anomalies: Option<AnomaliesReport>,
+}
+
+/// The serializability anomalies of an application at a level.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnomaliesReport {
+    /// The level: `store:eventual`, `postgres read committed`.
+    pub level: String,
+    /// What holds at that level.
+    pub means: String,
+    /// How many statements a cycle may have.
+    pub length: usize,
+    /// How many calls.
+    pub instances: usize,
+    /// Whether reads count that decide nothing.
+    pub external: bool,
+    /// How many candidate cycles there were.
+    pub candidates: usize,
+    /// How many of them happen.
+    pub found: usize,
+    /// How many cannot happen, or do not show.
+    pub impossible: usize,
+    /// How many could not be decided.
+    pub unknown: usize,
+    /// How many were not looked at, because time was up.
+    pub left: usize,
+    /// How many anomalies were run, and how many of these showed; if they were run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<(usize, usize)>,
+    /// Those that happen, alike ones together.
+    pub structures: Vec<StructureReport>,
+}
+
+/// Anomalies that are alike: the same procedures, tables and kinds of dependencies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StructureReport {
+    /// Its number, from 1.
+    pub number: usize,
+    /// What people call it: `lost update`.
+    pub class: String,
+    /// `payment ─rw customer→ payment ─rw customer→`
+    pub structure: String,
+    /// The procedures, one for each call.
+    pub procedures: Vec<String>,
+    /// The tables, one for each dependency.
+    pub tables: Vec<String>,
+    /// How many anomalies there are of this structure.
+    pub anomalies: usize,
+    /// How many of them showed, if they were run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<usize>,
+    /// The first of them: what happens, and where.
+    pub remark: RemarkReport,
+    /// Its dependencies: `a reads customer.c_balance (payment.sql:87), which b overwrites (payment.sql:93)`.
+    pub dependencies: Vec<String>,
+    /// Its calls, as text.
+    pub calls: Vec<String>,
+    /// The rows that matter at the start.
+    pub rows: Vec<String>,
+    /// Who sends when, as in a case.
+    pub schedule: String,
+    /// The assertions that it breaks, if it was run on rows for which they hold.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub breaks: Vec<String>,
+    /// What became of it, if it was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fate: Option<FateReport>,
+    /// What removes it, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<FixReport>,
+}
+
+/// A change that removes anomalies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FixReport {
+    /// What to do, in a sentence.
+    pub says: String,
+    /// The change, as a diff.
+    pub diff: String,
+    /// How many anomalies of the program it removes.
+    pub removes: usize,
 }
 
 /// What was analysed.
