@@ -36,7 +36,7 @@ pub mod script;
 #[cfg(test)]
 mod testing;
 
-pub use class::Class;
+pub use class::{Class, classify};
 pub use conflicts::{Column, Conflict, Conflicts, Kind, Options, Site};
 pub use cycles::{Bounds, Cycle, Structure, Through, Visit, cycles};
 pub use level::Target;
