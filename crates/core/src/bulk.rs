@@ -198,7 +198,7 @@ pub fn insert(
         sql.push_str(if sql.len() == start.len() { "(" } else { ", (" });
         for (at, cell) in cells.iter().enumerate() {
             sql.push_str(if at == 0 { "" } else { ", " });
-            sql.push_str(&dialect.literal(&cell.to_value()));
+            dialect.push_literal(&cell.to_value(), &mut sql);
         }
         sql.push(')');
         if sql.len() >= INSERT_BYTES {

@@ -7,9 +7,8 @@
 use crate::case::{Call, Item};
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
-use crate::program::Program;
-use crate::program::evaluate::Variables;
 use crate::program::interpret::{CallEnd, Instance, ProgramError};
+use crate::program::{Program, Variables};
 use crate::value::Value;
 
 /// One message to the server, and the item of the session that it belongs to.

@@ -225,7 +225,7 @@ impl Assert {
             let name = token.text.trim_start_matches(':').to_lowercase();
             if let Some(value) = call.variables.get(&name) {
                 query.push_str(&self.sql[done..token.span.start]);
-                query.push_str(&dialect.literal(value));
+                dialect.push_literal(value, &mut query);
                 done = token.span.end;
             }
         }

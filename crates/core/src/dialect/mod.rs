@@ -14,7 +14,7 @@ pub use construct::{Construct, Spelling};
 pub use mysql::MySql;
 
 use crate::engine::Version;
-use crate::outcome::StatementResult;
+use crate::outcome::{Row, StatementResult};
 use crate::sql::StatementKind;
 use crate::value::Value;
 
@@ -23,8 +23,15 @@ pub trait Dialect: Sync + fmt::Debug {
     /// The dialect's name.
     fn name(&self) -> &'static str;
 
+    /// Appends the value as a literal of this dialect.
+    fn push_literal(&self, value: &Value, sql: &mut String);
+
     /// The value as a literal of this dialect.
-    fn literal(&self, value: &Value) -> String;
+    fn literal(&self, value: &Value) -> String {
+        let mut sql = String::new();
+        self.push_literal(value, &mut sql);
+        sql
+    }
 
     /// What a cell means: the engine's type name and the bytes that came over the wire. A pure function, applied only
     /// when outcomes are compared or shown. A type that is not known is text.
@@ -53,12 +60,17 @@ pub trait Dialect: Sync + fmt::Debug {
 
     /// A result's rows as values, in the order in which they came.
     fn values(&self, result: &StatementResult) -> Vec<Vec<Value>> {
-        let cell = |column: usize, bytes: &Option<Vec<u8>>| match bytes {
-            None => Value::Null,
-            Some(bytes) => self.normalize(result.columns.get(column).map_or("", |c| &c.type_name), bytes),
-        };
-        let row = |row: &Vec<_>| row.iter().enumerate().map(|(column, bytes)| cell(column, bytes)).collect();
+        let row =
+            |row: &Row| row.iter().enumerate().map(|(at, cell)| self.value(result, at, cell.as_deref())).collect();
         result.rows.iter().map(row).collect()
+    }
+
+    /// A cell of that column of a result as a value.
+    fn value(&self, result: &StatementResult, column: usize, cell: Option<&[u8]>) -> Value {
+        match cell {
+            None => Value::Null,
+            Some(bytes) => self.normalize(result.columns.get(column).map_or("", |column| &column.type_name), bytes),
+        }
     }
 }
 
@@ -94,11 +106,11 @@ impl Dialect for Sqlite {
         "sqlite"
     }
 
-    fn literal(&self, value: &Value) -> String {
+    fn push_literal(&self, value: &Value, sql: &mut String) {
         match value {
             // SQLite has no U& strings; a line break stands for itself in a string.
-            Value::Text(text) => quote(text),
-            other => other.to_string(),
+            Value::Text(text) => push_quoted(text, b"'", sql),
+            other => other.push_to(sql),
         }
     }
 
@@ -120,8 +132,8 @@ impl Dialect for LockingSqlite {
         Sqlite.name()
     }
 
-    fn literal(&self, value: &Value) -> String {
-        Sqlite.literal(value)
+    fn push_literal(&self, value: &Value, sql: &mut String) {
+        Sqlite.push_literal(value, sql);
     }
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
@@ -142,15 +154,15 @@ impl Dialect for Postgres {
         "postgres"
     }
 
-    fn literal(&self, value: &Value) -> String {
+    fn push_literal(&self, value: &Value, sql: &mut String) {
         match value {
-            Value::Text(text) => quote(text),
+            Value::Text(text) => push_quoted(text, b"'", sql),
             // X'…' is a bit string to PostgreSQL.
             Value::Bytes(bytes) => {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                format!("'\\x{hex}'::bytea")
+                sql.push_str(&format!("'\\x{hex}'::bytea"));
             }
-            other => other.to_string(),
+            other => other.push_to(sql),
         }
     }
 
@@ -172,10 +184,10 @@ impl Dialect for H2 {
         "h2"
     }
 
-    fn literal(&self, value: &Value) -> String {
+    fn push_literal(&self, value: &Value, sql: &mut String) {
         match value {
-            Value::Text(text) => quote(text),
-            other => other.to_string(),
+            Value::Text(text) => push_quoted(text, b"'", sql),
+            other => other.push_to(sql),
         }
     }
 
@@ -188,6 +200,14 @@ impl Dialect for H2 {
     }
 }
 
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+/// Appends text in quotes; each of the bytes `doubled`, which are ASCII, is written twice.
+fn push_quoted(text: &str, doubled: &[u8], sql: &mut String) {
+    sql.push('\'');
+    let mut copied = 0;
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| doubled.contains(byte)) {
+        sql.push_str(&text[copied..=at]);
+        copied = at;
+    }
+    sql.push_str(&text[copied..]);
+    sql.push('\'');
 }

@@ -1,7 +1,7 @@
 //! The language of MySQL and MariaDB; cells are in the text protocol.
 
 use super::normalize::{number_or_text, text};
-use super::{Construct, Dialect, Spelling, quote, spellings};
+use super::{Construct, Dialect, Spelling, push_quoted, spellings};
 use crate::engine::Version;
 use crate::value::{Number, Value};
 
@@ -14,11 +14,11 @@ impl Dialect for MySql {
         "mysql"
     }
 
-    fn literal(&self, value: &Value) -> String {
+    fn push_literal(&self, value: &Value, sql: &mut String) {
         match value {
             // There are no U& strings, and a backslash begins an escape.
-            Value::Text(text) => quote(&text.replace('\\', "\\\\")),
-            other => other.to_string(),
+            Value::Text(text) => push_quoted(text, b"'\\", sql),
+            other => other.push_to(sql),
         }
     }
 

@@ -99,7 +99,9 @@ pub fn literal(kind: Kind, value: &Value, language: &Language) -> String {
             format!("{}{digits}'", language.spelling(Construct::BytesLiteral).unwrap_or("X'"))
         }
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
-        Value::Number(number) if kind == Kind::Boolean => if number.as_str() == "0" { "FALSE" } else { "TRUE" }.into(),
+        Value::Number(number) if kind == Kind::Boolean => {
+            if *number == Number::from(0) { "FALSE" } else { "TRUE" }.into()
+        }
         other => other.to_string(),
     }
 }

@@ -20,6 +20,12 @@ pub(super) enum ArithmeticError {
 
 /// Applies one of the arithmetic operators. Every other operator is a defect of the caller.
 pub(super) fn apply(op: BinaryOp, left: &Number, right: &Number) -> Result<Number, ArithmeticError> {
+    if let (Some(a), Some(b)) = (left.to_i64(), right.to_i64()) {
+        // Most numbers are whole and small, and a call must not keep its server waiting.
+        if let Some(result) = apply_whole(op, a, b) {
+            return Ok(Number::from(result));
+        }
+    }
     let (a, b) = (Decimal::of(left)?, Decimal::of(right)?);
     let result = match op {
         BinaryOp::Add => a.aligned(b, i128::checked_add),
@@ -31,6 +37,18 @@ pub(super) fn apply(op: BinaryOp, left: &Number, right: &Number) -> Result<Numbe
         other => unreachable!("{other} is no arithmetic operator"),
     };
     result.and_then(Decimal::number).ok_or(ArithmeticError::Overflow)
+}
+
+/// The same for whole numbers; `None` if the result is none, or too great.
+fn apply_whole(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Subtract => a.checked_sub(b),
+        BinaryOp::Multiply => a.checked_mul(b),
+        BinaryOp::Quotient => a.checked_div(b),
+        BinaryOp::Remainder => a.checked_rem(b),
+        _ => None,
+    }
 }
 
 /// The number with the other sign.
@@ -47,13 +65,8 @@ struct Decimal {
 
 impl Decimal {
     fn of(number: &Number) -> Result<Decimal, ArithmeticError> {
-        // Most numbers are whole, and a call must not keep its server waiting.
-        if let Ok(digits) = number.as_str().parse::<i64>() {
-            return Ok(Decimal { digits: i128::from(digits), scale: 0 });
-        }
-        let (whole, fraction) = number.as_str().split_once('.').unwrap_or((number.as_str(), ""));
-        let digits = format!("{whole}{fraction}").parse().map_err(|_| ArithmeticError::Overflow)?;
-        Ok(Decimal { digits, scale: fraction.len() as u32 })
+        let (digits, scale) = number.to_decimal().ok_or(ArithmeticError::Overflow)?;
+        Ok(Decimal { digits, scale })
     }
 
     /// `None` if the point would be too far to the left for any SQL type.
@@ -127,6 +140,9 @@ mod tests {
         check("100", Subtract, "100.01", Ok("-0.01"));
         check("-1.5", Multiply, "0.5", Ok("-0.75"));
         check("9223372036854775807", Add, "1", Ok("9223372036854775808"));
+        check("-9223372036854775808", Quotient, "-1", Ok("9223372036854775808"));
+        check("-9223372036854775808", Remainder, "-1", Ok("0"));
+        check("9223372036854775807", Multiply, "-9", Ok("-83010348331692982263"));
     }
 
     #[test]

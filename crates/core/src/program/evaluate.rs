@@ -10,21 +10,16 @@
 //!
 //! AND and OR do not look at their right side if the left one decides, so that `n <> 0 AND 10 / n > 1` is safe.
 //! An error is an error of the call that evaluates, which then ends as an application's would.
+//!
+//! An expression is evaluated as a [`Formula`], in which variables are numbers: while it is evaluated, a server waits.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use crate::program::decimal::{self, ArithmeticError};
+use crate::program::frame::{Frame, Slot, Slots};
 use crate::program::ir::{BinaryOp, Expr, ExprKind};
 use crate::value::{Number, Value};
-
-/// The variables of a call, by name. Every variable that an expression mentions must be there.
-pub type Variables = BTreeMap<String, Value>;
-
-/// Under this name, which no variable can have, stands the value of `FOUND()`.
-pub(super) const FOUND: &str = "FOUND()";
-/// The same for `ROW_COUNT()`.
-pub(super) const ROW_COUNT: &str = "ROW_COUNT()";
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,56 +49,105 @@ pub enum EvaluationError {
     Unknown,
 }
 
-/// The value of an expression.
-pub fn evaluate(expr: &Expr, variables: &Variables) -> Result<Value, EvaluationError> {
-    match &expr.kind {
-        ExprKind::Literal(value) => Ok(value.clone()),
-        ExprKind::Variable(name) => Ok(variables.get(name).cloned().unwrap_or(Value::Null)),
-        ExprKind::Found => Ok(variables.get(FOUND).cloned().unwrap_or(Value::Bool(false))),
-        ExprKind::RowCount => Ok(variables.get(ROW_COUNT).cloned().unwrap_or(Value::int(0))),
-        ExprKind::Any => Err(EvaluationError::Unknown),
-        ExprKind::Negate(operand) => match evaluate(operand, variables)? {
-            Value::Null => Ok(Value::Null),
-            value => decimal::negate(&number(value, "-")?).map(Value::Number).map_err(|e| e.in_expression(expr)),
-        },
-        ExprKind::Not(operand) => Ok(truth_value(is_true(operand, variables)?.map(|truth| !truth))),
-        ExprKind::IsNull { operand, negated } => {
-            Ok(Value::Bool((evaluate(operand, variables)? == Value::Null) != *negated))
+/// An expression whose variables are numbers.
+#[derive(Debug)]
+pub(super) enum Formula {
+    Literal(Value),
+    Variable(Slot),
+    Found,
+    RowCount,
+    Any,
+    /// With the expression as it was written, for whoever is told that it has no value.
+    Negate(Box<Formula>, Box<Expr>),
+    Not(Box<Formula>),
+    IsNull {
+        operand: Box<Formula>,
+        negated: bool,
+    },
+    /// AND (decided by FALSE) or OR (decided by TRUE).
+    Decide {
+        decisive: bool,
+        sides: Box<[Formula; 2]>,
+    },
+    Compare(BinaryOp, Box<[Formula; 2]>),
+    /// With the expression as it was written.
+    Compute(BinaryOp, Box<[Formula; 2]>, Box<Expr>),
+}
+
+impl Formula {
+    pub(super) fn new(expr: &Expr, slots: &mut Slots) -> Formula {
+        let mut boxed = |operand: &Expr| Box::new(Formula::new(operand, slots));
+        match &expr.kind {
+            ExprKind::Literal(value) => Formula::Literal(value.clone()),
+            ExprKind::Variable(name) => Formula::Variable(slots.of(name)),
+            ExprKind::Found => Formula::Found,
+            ExprKind::RowCount => Formula::RowCount,
+            ExprKind::Any => Formula::Any,
+            ExprKind::Negate(operand) => Formula::Negate(boxed(operand), Box::new(expr.clone())),
+            ExprKind::Not(operand) => Formula::Not(boxed(operand)),
+            ExprKind::IsNull { operand, negated } => Formula::IsNull { operand: boxed(operand), negated: *negated },
+            ExprKind::Binary { op, left, right } => {
+                let sides = Box::new([left, right].map(|side| Formula::new(side, slots)));
+                match op {
+                    BinaryOp::And | BinaryOp::Or => Formula::Decide { decisive: *op == BinaryOp::Or, sides },
+                    op if op.is_comparison() => Formula::Compare(*op, sides),
+                    op => Formula::Compute(*op, sides, Box::new(expr.clone())),
+                }
+            }
         }
-        ExprKind::Binary { op: BinaryOp::And, left, right } => decided_by(false, left, right, variables),
-        ExprKind::Binary { op: BinaryOp::Or, left, right } => decided_by(true, left, right, variables),
-        ExprKind::Binary { op, left, right } => {
-            let (left, right) = (evaluate(left, variables)?, evaluate(right, variables)?);
-            if left == Value::Null || right == Value::Null {
-                return Ok(Value::Null);
-            }
-            if op.is_comparison() {
-                return Ok(Value::Bool(holds(*op, compare(left, right)?)));
-            }
-            let (left, right) = (number(left, op.sign())?, number(right, op.sign())?);
-            decimal::apply(*op, &left, &right).map(Value::Number).map_err(|e| e.in_expression(expr))
+    }
+
+    /// Its value.
+    pub(super) fn value<'a>(&'a self, frame: &'a Frame) -> Result<Cow<'a, Value>, EvaluationError> {
+        let value = match self {
+            Formula::Literal(value) => return Ok(Cow::Borrowed(value)),
+            Formula::Variable(slot) => return Ok(Cow::Borrowed(frame.value(*slot))),
+            Formula::Found => Value::Bool(frame.row_count() > 0),
+            Formula::RowCount => Value::int(frame.row_count()),
+            Formula::Any => return Err(EvaluationError::Unknown),
+            Formula::Negate(operand, written) => match operand.value(frame)?.as_ref() {
+                Value::Null => Value::Null,
+                value => negated(value, written)?,
+            },
+            Formula::Not(operand) => truth_value(operand.is_true(frame)?.map(|truth| !truth)),
+            Formula::IsNull { operand, negated } => Value::Bool((*operand.value(frame)? == Value::Null) != *negated),
+            Formula::Decide { decisive, sides } => decided_by(*decisive, sides, frame)?,
+            Formula::Compare(op, sides) => match known(sides, frame)? {
+                Some([left, right]) => Value::Bool(holds(*op, compare(&left, &right)?)),
+                None => Value::Null,
+            },
+            Formula::Compute(op, sides, written) => match known(sides, frame)? {
+                Some([left, right]) => computed(*op, &left, &right, written)?,
+                None => Value::Null,
+            },
+        };
+        Ok(Cow::Owned(value))
+    }
+
+    /// Its truth; `None` is SQL's *unknown*.
+    pub(super) fn is_true(&self, frame: &Frame) -> Result<Option<bool>, EvaluationError> {
+        match self.value(frame)?.as_ref() {
+            Value::Null => Ok(None),
+            Value::Bool(truth) => Ok(Some(*truth)),
+            Value::Number(number) => Ok(Some(*number != Number::from(0))),
+            other => Err(EvaluationError::NotATruthValue(other.clone())),
         }
     }
 }
 
-/// The truth of a condition; `None` is SQL's *unknown*.
-pub fn is_true(expr: &Expr, variables: &Variables) -> Result<Option<bool>, EvaluationError> {
-    match evaluate(expr, variables)? {
-        Value::Null => Ok(None),
-        Value::Bool(truth) => Ok(Some(truth)),
-        Value::Number(number) => Ok(Some(number != Number::from(0))),
-        other => Err(EvaluationError::NotATruthValue(other)),
-    }
+/// Both values; `None` if either is NULL.
+fn known<'a>(sides: &'a [Formula; 2], frame: &'a Frame) -> Result<Option<[Cow<'a, Value>; 2]>, EvaluationError> {
+    let values = [sides[0].value(frame)?, sides[1].value(frame)?];
+    Ok(values.iter().all(|value| **value != Value::Null).then_some(values))
 }
 
-/// AND (decided by FALSE) and OR (decided by TRUE): either side that decides is the result; otherwise NULL if either
-/// side is; otherwise the other truth value.
-fn decided_by(decisive: bool, left: &Expr, right: &Expr, variables: &Variables) -> Result<Value, EvaluationError> {
-    let left = is_true(left, variables)?;
+/// Either side that decides is the result; otherwise NULL if either side is; otherwise the other truth value.
+fn decided_by(decisive: bool, [left, right]: &[Formula; 2], frame: &Frame) -> Result<Value, EvaluationError> {
+    let left = left.is_true(frame)?;
     if left == Some(decisive) {
         return Ok(Value::Bool(decisive));
     }
-    Ok(match (left, is_true(right, variables)?) {
+    Ok(match (left, right.is_true(frame)?) {
         (_, Some(right)) if right == decisive => Value::Bool(decisive),
         (None, _) | (_, None) => Value::Null,
         _ => Value::Bool(!decisive),
@@ -114,25 +158,35 @@ fn truth_value(truth: Option<bool>) -> Value {
     truth.map_or(Value::Null, Value::Bool)
 }
 
-fn number(value: Value, op: &'static str) -> Result<Number, EvaluationError> {
+fn negated(value: &Value, written: &Expr) -> Result<Value, EvaluationError> {
+    let number = number(value, "-")?;
+    decimal::negate(&number).map(Value::Number).map_err(|error| error.in_expression(written))
+}
+
+fn computed(op: BinaryOp, left: &Value, right: &Value, written: &Expr) -> Result<Value, EvaluationError> {
+    let (left, right) = (number(left, op.sign())?, number(right, op.sign())?);
+    decimal::apply(op, &left, &right).map(Value::Number).map_err(|error| error.in_expression(written))
+}
+
+fn number<'a>(value: &'a Value, op: &'static str) -> Result<Cow<'a, Number>, EvaluationError> {
     match value {
-        Value::Number(number) => Ok(number),
-        Value::Bool(truth) => Ok(Number::from(i64::from(truth))),
-        found => Err(EvaluationError::NotANumber { op, found }),
+        Value::Number(number) => Ok(Cow::Borrowed(number)),
+        Value::Bool(truth) => Ok(Cow::Owned(Number::from(i64::from(*truth)))),
+        found => Err(EvaluationError::NotANumber { op, found: found.clone() }),
     }
 }
 
 /// Two values that are not NULL.
-fn compare(left: Value, right: Value) -> Result<Ordering, EvaluationError> {
+fn compare(left: &Value, right: &Value) -> Result<Ordering, EvaluationError> {
     let as_number = |truth: bool| Number::from(i64::from(truth));
-    match (&left, &right) {
+    match (left, right) {
         (Value::Number(a), Value::Number(b)) => Ok(a.cmp(b)),
         (Value::Number(a), Value::Bool(b)) => Ok(a.cmp(&as_number(*b))),
         (Value::Bool(a), Value::Number(b)) => Ok(as_number(*a).cmp(b)),
         (Value::Bool(a), Value::Bool(b)) => Ok(a.cmp(b)),
         (Value::Text(a), Value::Text(b)) => Ok(a.cmp(b)),
         (Value::Bytes(a), Value::Bytes(b)) => Ok(a.cmp(b)),
-        _ => Err(EvaluationError::Incomparable(left, right)),
+        _ => Err(EvaluationError::Incomparable(left.clone(), right.clone())),
     }
 }
 
@@ -168,8 +222,13 @@ mod tests {
         let text = format!("CREATE PROCEDURE p(n INT, t TEXT, u INT) BEGIN RETURN {expression}; END;");
         let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}"));
         let StatementKind::Return(outputs) = &program.procedures[0].body[0].kind else { panic!("a RETURN") };
-        let variables = [("n", Value::int(7)), ("t", Value::text("x")), ("u", Value::Null)];
-        evaluate(&outputs[0], &variables.map(|(name, value)| (name.to_string(), value)).into())
+        let mut slots = Slots::default();
+        let given = [("n", Value::int(7)), ("t", Value::text("x")), ("u", Value::Null)];
+        let given = given.map(|(name, value)| (slots.of(name), value));
+        let formula = Formula::new(&outputs[0], &mut slots);
+        let mut frame = Frame::new(&slots);
+        given.into_iter().for_each(|(slot, value)| frame.set(slot, value));
+        formula.value(&frame).map(Cow::into_owned)
     }
 
     fn check(expression: &str, expect: &str) {

@@ -24,41 +24,62 @@ use crate::case::Call;
 use crate::dialect::{Dialect, LevelPlace};
 use crate::level::LevelName;
 use crate::outcome::{Outcome, TxStatus};
-use crate::program::code::{self, Operation, OperationKind};
-use crate::program::evaluate::{self, Variables};
+use crate::program::compile::{Code, Instruction, InstructionKind, Into};
 pub use crate::program::failure::{CallEnd, CallFailure, ProgramError};
-use crate::program::{IntoRule, Mode, Procedure, Program, SqlPart, SqlStatement, Variable};
+use crate::program::frame::{Frame, Slot, Variables};
+use crate::program::{IntoRule, Mode, Procedure, Program};
 use crate::script::EndedCall;
 use crate::sql;
 use crate::suggest;
 use crate::value::Value;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::VecDeque;
 
 /// How often the loops of one call may go round, all together: an endless loop must end.
 pub const ITERATIONS_MAX: usize = 10_000;
 
+/// A running call.
+#[derive(Debug)]
+pub struct Instance {
+    procedure: String,
+    code: Code,
+    run: Run,
+}
+
+/// How far a call has come.
+#[derive(Debug)]
+struct Run {
+    dialect: &'static dyn Dialect,
+    autocommit: bool,
+    position: usize,
+    /// The operation that was carried out last.
+    at: usize,
+    iterations: usize,
+    frame: Frame,
+    /// Those that are open.
+    cursors: Vec<Option<OpenCursor>>,
+    outputs: Vec<Value>,
+    /// What queries answered to the caller, value by value.
+    shown: Vec<Value>,
+    status: TxStatus,
+    sent: Option<Sent>,
+    /// BEGIN has been sent for the statement at `position`: it is not sent twice, whatever the status says.
+    begun: bool,
+    end: Option<CallEnd>,
+    /// The last COMMIT or ROLLBACK has been sent.
+    closed: bool,
+}
+
 /// What was sent last, and so what the next outcome is an answer to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Sent {
     /// BEGIN; the statement that needed it is next.
     Begin,
-    /// A statement; what becomes of its answer.
-    Statement { answer: Answer, line: usize },
+    /// A statement: that of the operation at this position.
+    Statement(usize),
     /// COMMIT or ROLLBACK, by the program or at its end.
     End { commit: bool },
-}
-
-/// What becomes of the answer to a statement.
-#[derive(Debug, Clone, PartialEq)]
-enum Answer {
-    /// Nothing.
-    Ignored,
-    /// The one row is assigned to these variables.
-    Into(Vec<String>, IntoRule),
-    /// The rows are kept for a cursor.
-    Kept(String),
 }
 
 /// The rows of an open cursor.
@@ -69,31 +90,6 @@ struct OpenCursor {
     fetched: usize,
 }
 
-/// A running call.
-#[derive(Debug)]
-pub struct Instance {
-    procedure: String,
-    dialect: &'static dyn Dialect,
-    code: Arc<[Operation]>,
-    position: usize,
-    iterations: usize,
-    variables: Variables,
-    cursors: BTreeMap<String, OpenCursor>,
-    autocommit: bool,
-    outputs: Vec<Value>,
-    /// What queries answered to the caller, value by value.
-    shown: Vec<Value>,
-    /// The operation that was carried out last.
-    at: usize,
-    status: TxStatus,
-    sent: Option<Sent>,
-    /// BEGIN has been sent for the statement at `position`: it is not sent twice, whatever the status says.
-    begun: bool,
-    end: Option<CallEnd>,
-    /// The last COMMIT or ROLLBACK has been sent.
-    closed: bool,
-}
-
 impl Instance {
     /// Starts a call; the error says why it does not fit the program.
     pub fn new(program: &Program, call: &Call, dialect: &'static dyn Dialect) -> Result<Instance, ProgramError> {
@@ -101,33 +97,71 @@ impl Instance {
             name: call.procedure.clone(),
             hint: suggest::hint(&call.procedure, program.procedures.iter().map(|p| p.name.as_str())),
         })?;
-        Ok(Instance {
-            procedure: procedure.name.clone(),
+        let arguments = arguments(procedure, call)?;
+        let mut code = Code::new(procedure);
+        let mut run = Run::new(&code, procedure.autocommit, dialect);
+        for (name, value) in arguments {
+            run.frame.set(code.variables.of(&name), value);
+        }
+        Ok(Instance { procedure: procedure.name.clone(), code, run })
+    }
+
+    /// The next message, given the outcome of the one before (`None` at the start). `None` ends the call.
+    pub fn next(&mut self, last: Option<&Outcome>) -> Option<String> {
+        self.run.next(&self.code, last)
+    }
+
+    /// How the call ended; `None` as long as it has not.
+    pub fn result(&self) -> Option<&CallEnd> {
+        self.run.end.as_ref().filter(|_| self.run.sent.is_none())
+    }
+
+    /// What RETURN gave: the values of its expressions, or of the OUT parameters.
+    pub fn outputs(&self) -> &[Value] {
+        &self.run.outputs
+    }
+
+    /// The operation that the last message belongs to: its position among [`operations`](super::code::operations), or
+    /// one behind the last if it is the end of the procedure that commits.
+    pub fn at(&self) -> usize {
+        self.run.at
+    }
+
+    /// What there is to tell of the call, once it has ended.
+    pub fn ended(&self, item: usize) -> Option<EndedCall> {
+        let end = self.result()?.clone();
+        let outputs = self.run.outputs.iter().chain(&self.run.shown).cloned().collect();
+        let variables = self.run.frame.variables(&self.code.variables);
+        Some(EndedCall { item, procedure: self.procedure.clone(), end, outputs, variables })
+    }
+}
+
+impl Run {
+    fn new(code: &Code, autocommit: bool, dialect: &'static dyn Dialect) -> Run {
+        Run {
             dialect,
-            code: code::operations(procedure).into(),
+            autocommit,
             position: 0,
+            at: 0,
             iterations: 0,
-            variables: arguments(procedure, call)?,
-            cursors: BTreeMap::new(),
-            autocommit: procedure.autocommit,
+            frame: Frame::new(&code.variables),
+            cursors: (0..code.cursors.count()).map(|_| None).collect(),
             outputs: Vec::new(),
             shown: Vec::new(),
-            at: 0,
             status: TxStatus::Idle,
             sent: None,
             begun: false,
             end: None,
             closed: false,
-        })
+        }
     }
 
-    /// The next message, given the outcome of the one before (`None` at the start). `None` ends the call.
-    pub fn next(&mut self, last: Option<&Outcome>) -> Option<String> {
+    fn next(&mut self, code: &Code, last: Option<&Outcome>) -> Option<String> {
         if let (Some(sent), Some(outcome)) = (self.sent.take(), last) {
-            self.receive(&sent, outcome);
+            self.receive(code, sent, outcome);
         }
         while self.end.is_none() {
-            match self.advance() {
+            match self.advance(code) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
                 Err(failure) => self.end = Some(CallEnd::Failed(failure)),
@@ -136,86 +170,62 @@ impl Instance {
         self.close()
     }
 
-    /// How the call ended; `None` as long as it has not.
-    pub fn result(&self) -> Option<&CallEnd> {
-        self.end.as_ref().filter(|_| self.sent.is_none())
-    }
-
-    /// What RETURN gave: the values of its expressions, or of the OUT parameters.
-    pub fn outputs(&self) -> &[Value] {
-        &self.outputs
-    }
-
-    /// The operation that the last message belongs to: its position among [`code::operations`], or one behind the last
-    /// if it is the end of the procedure that commits.
-    pub fn at(&self) -> usize {
-        self.at
-    }
-
-    /// What there is to tell of the call, once it has ended.
-    pub fn ended(&self, item: usize) -> Option<EndedCall> {
-        let outputs = self.outputs.iter().chain(&self.shown).cloned().collect();
-        let (procedure, variables) = (self.procedure.clone(), self.variables.clone());
-        Some(EndedCall { item, procedure, end: self.result()?.clone(), outputs, variables })
-    }
-
     /// Carries out one operation; gives the message that is due, if one is.
-    fn advance(&mut self) -> Result<Option<String>, CallFailure> {
+    fn advance(&mut self, code: &Code) -> Result<Option<String>, CallFailure> {
         self.at = self.position;
-        let code = Arc::clone(&self.code);
-        let Some(Operation { kind, span }) = code.get(self.position) else {
+        let Some(Instruction { kind, line }) = code.instructions.get(self.position) else {
             self.end = Some(CallEnd::Returned);
             return Ok(None);
         };
-        let line = span.line;
         match kind {
-            OperationKind::Send(sql) => return Ok(Some(self.send(sql, line))),
-            OperationKind::Open(cursor, sql) => return Ok(Some(self.open(cursor.clone(), sql, line))),
-            OperationKind::Begin => return Ok(Some(self.begin())),
-            OperationKind::Isolation(level) => return Ok(self.isolation(level, line)),
-            OperationKind::Commit | OperationKind::Rollback => {
-                self.position += 1;
-                return Ok(self.end_transaction(*kind == OperationKind::Commit));
+            InstructionKind::Send(sql, _) | InstructionKind::Open(_, sql) => {
+                return Ok(Some(self.submit(sql.fill(&self.frame, self.dialect))));
             }
-            OperationKind::Jump(to) => {
-                self.jump(*to, line)?;
+            InstructionKind::Begin => return Ok(Some(self.begin())),
+            InstructionKind::Isolation(level) => return Ok(self.isolation(level)),
+            InstructionKind::Commit | InstructionKind::Rollback => {
+                self.position += 1;
+                return Ok(self.end_transaction(matches!(kind, InstructionKind::Commit)));
+            }
+            InstructionKind::Jump(to) => {
+                self.jump(*to, *line)?;
                 return Ok(None);
             }
-            OperationKind::Unless(condition, to) => {
-                let truth = evaluate::is_true(condition, &self.variables);
-                if truth.map_err(|error| CallFailure::Evaluation { line, error })? != Some(true) {
+            InstructionKind::Unless(condition, to) => {
+                let truth = condition.is_true(&self.frame);
+                if truth.map_err(|error| CallFailure::Evaluation { line: *line, error })? != Some(true) {
                     self.position = *to;
                     return Ok(None);
                 }
             }
-            local => self.local(local, line)?,
+            local => self.local(code, local, *line)?,
         }
         self.position += 1;
         Ok(None)
     }
 
     /// Operations that send nothing and jump nowhere.
-    fn local(&mut self, operation: &OperationKind, line: usize) -> Result<(), CallFailure> {
+    fn local(&mut self, code: &Code, operation: &InstructionKind, line: usize) -> Result<(), CallFailure> {
         let evaluation = |error| CallFailure::Evaluation { line, error };
         match operation {
-            OperationKind::Assign(variable, value) => {
-                let value = evaluate::evaluate(value, &self.variables).map_err(evaluation)?;
-                self.variables.insert(variable.name.clone(), value);
+            InstructionKind::Assign(variable, value) => {
+                let value = value.value(&self.frame).map_err(evaluation)?.into_owned();
+                self.frame.set(*variable, value);
             }
-            OperationKind::Fetch(cursor, variables) => self.fetch(cursor.clone(), variables, line)?,
-            OperationKind::Close(cursor, ends_loop) => {
-                let closed = self.cursors.remove(cursor).unwrap_or_default();
+            InstructionKind::Fetch(cursor, variables) => self.fetch(code, *cursor, variables, line)?,
+            InstructionKind::Close(cursor, ends_loop) => {
+                let closed = self.cursors[*cursor].take().unwrap_or_default();
                 if *ends_loop {
-                    self.counted(closed.fetched);
+                    self.frame.count(closed.fetched);
                 }
             }
-            OperationKind::Return(outputs) => {
-                let outputs = outputs.iter().map(|output| evaluate::evaluate(output, &self.variables));
+            InstructionKind::Return(outputs) => {
+                let outputs = outputs.iter().map(|output| output.value(&self.frame).map(Cow::into_owned));
                 self.outputs = outputs.collect::<Result<_, _>>().map_err(evaluation)?;
                 self.end = Some(CallEnd::Returned);
             }
-            OperationKind::Raise(message) => {
-                let message = match evaluate::evaluate(message, &self.variables).map_err(evaluation)? {
+            InstructionKind::Raise(message) => {
+                let message = match message.value(&self.frame).map_err(evaluation)?.into_owned() {
                     Value::Text(text) => text,
                     other => other.to_string(),
                 };
@@ -236,14 +246,7 @@ impl Instance {
     }
 
     /// A statement, or the BEGIN that it needs first.
-    fn send(&mut self, statement: &SqlStatement, line: usize) -> String {
-        let into = statement
-            .into_clause()
-            .map(|into| Answer::Into(into.variables.iter().map(|variable| variable.name.clone()).collect(), into.rule));
-        self.submit(self.render(statement), into.unwrap_or(Answer::Ignored), line)
-    }
-
-    fn submit(&mut self, text: String, answer: Answer, line: usize) -> String {
+    fn submit(&mut self, text: String) -> String {
         let begins = || self.dialect.kind(&text) == sql::StatementKind::Begin;
         if !self.autocommit && !self.is_open() && !self.begun && !begins() {
             self.begun = true;
@@ -251,13 +254,14 @@ impl Instance {
             return self.dialect.begin().to_string();
         }
         self.begun = false;
-        self.position += 1;
-        self.sent = Some(Sent::Statement { answer, line });
-        text
+        self.send(text)
     }
 
-    fn open(&mut self, cursor: String, query: &SqlStatement, line: usize) -> String {
-        self.submit(self.render(query), Answer::Kept(cursor), line)
+    /// The statement of the operation at `position`, without more ado.
+    fn send(&mut self, text: String) -> String {
+        self.sent = Some(Sent::Statement(self.position));
+        self.position += 1;
+        text
     }
 
     /// START TRANSACTION: first, what is open is committed.
@@ -271,15 +275,11 @@ impl Instance {
     }
 
     /// The level of a transaction, said where the dialect wants to hear it.
-    fn isolation(&mut self, level: &LevelName, line: usize) -> Option<String> {
+    fn isolation(&mut self, level: &LevelName) -> Option<String> {
         let text = format!("SET TRANSACTION ISOLATION LEVEL {}", level.as_str().to_uppercase());
         match self.dialect.level_place() {
-            LevelPlace::Inside => Some(self.submit(text, Answer::Ignored, line)),
-            LevelPlace::Before => {
-                self.position += 1;
-                self.sent = Some(Sent::Statement { answer: Answer::Ignored, line });
-                Some(text)
-            }
+            LevelPlace::Inside => Some(self.submit(text)),
+            LevelPlace::Before => Some(self.send(text)),
             LevelPlace::Nowhere => {
                 self.position += 1;
                 None
@@ -287,52 +287,19 @@ impl Instance {
         }
     }
 
-    fn fetch(&mut self, cursor: String, variables: &[Variable], line: usize) -> Result<(), CallFailure> {
-        let Some(open) = self.cursors.get_mut(&cursor) else {
-            return Err(CallFailure::NotOpen { line, cursor });
+    fn fetch(&mut self, code: &Code, cursor: Slot, variables: &[Slot], line: usize) -> Result<(), CallFailure> {
+        let Some(open) = &mut self.cursors[cursor] else {
+            return Err(CallFailure::NotOpen { line, cursor: code.cursors.name(cursor).to_string() });
         };
         let row = open.rows.pop_front();
         open.fetched += usize::from(row.is_some());
-        self.counted(usize::from(row.is_some()));
+        self.frame.count(usize::from(row.is_some()));
         let Some(row) = row else { return Ok(()) };
         if row.len() != variables.len() {
             return Err(CallFailure::IntoColumns { line, variables: variables.len(), columns: row.len() });
         }
-        self.variables.extend(variables.iter().map(|variable| variable.name.clone()).zip(row));
+        variables.iter().zip(row).for_each(|(variable, value)| self.frame.set(*variable, value));
         Ok(())
-    }
-
-    /// Remembers how many rows there were, for `FOUND()` and `ROW_COUNT()`.
-    fn counted(&mut self, rows: usize) {
-        let count = Value::int(i64::try_from(rows).unwrap_or(i64::MAX));
-        for (name, value) in [(evaluate::FOUND, Value::Bool(rows > 0)), (evaluate::ROW_COUNT, count)] {
-            match self.variables.get_mut(name) {
-                Some(known) => *known = value,
-                None => drop(self.variables.insert(name.to_string(), value)),
-            }
-        }
-    }
-
-    /// The text with the values of its variables.
-    fn render(&self, statement: &SqlStatement) -> String {
-        let mut text = String::new();
-        for (position, part) in statement.parts.iter().enumerate() {
-            match part {
-                SqlPart::Text(piece) => text.push_str(&piece.text),
-                SqlPart::Into(_) => {}
-                SqlPart::Use(variable) => {
-                    let value = self.variables.get(&variable.name).unwrap_or(&Value::Null);
-                    let literal = self.dialect.literal(value);
-                    let next = statement.parts.get(position + 1);
-                    // `:a-:b` must not become a comment, nor `:a::int2` a cast that binds before the sign.
-                    let before = text.trim_end().ends_with(['+', '-', '*', '/', '%', '^']);
-                    let cast = matches!(next, Some(SqlPart::Text(piece)) if piece.text.starts_with("::"));
-                    let negative = literal.starts_with('-') && (before || cast);
-                    text.push_str(&if negative { format!("({literal})") } else { literal });
-                }
-            }
-        }
-        text
     }
 
     fn end_transaction(&mut self, commit: bool) -> Option<String> {
@@ -357,12 +324,12 @@ impl Instance {
     }
 
     /// Takes note of the answer to what was sent.
-    fn receive(&mut self, sent: &Sent, outcome: &Outcome) {
+    fn receive(&mut self, code: &Code, sent: Sent, outcome: &Outcome) {
         self.status = outcome.status;
         let failure = match (sent, &outcome.error) {
             (_, Some(error)) => Some(CallFailure::Database(error.clone())),
             (Sent::End { commit: true }, None) if outcome.tag() == Some("ROLLBACK") => Some(CallFailure::CommitRefused),
-            (Sent::Statement { answer, line }, None) => self.answered(answer, *line, outcome).err(),
+            (Sent::Statement(at), None) => self.answered(&code.instructions[at], outcome).err(),
             _ => None,
         };
         let Some(failure) = failure else { return };
@@ -377,41 +344,46 @@ impl Instance {
     }
 
     /// Does with an answer what is to be done with it.
-    fn answered(&mut self, answer: &Answer, line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
-        let returned = outcome.rows().map(|result| result.rows.len());
-        let changed = outcome.affected().map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        self.counted(returned.or(changed).unwrap_or(0));
-        match answer {
-            Answer::Ignored => {
+    fn answered(&mut self, statement: &Instruction, outcome: &Outcome) -> Result<(), CallFailure> {
+        let result = outcome.rows();
+        let changed = || outcome.affected().map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        self.frame.count(result.map(|result| result.rows.len()).or_else(changed).unwrap_or(0));
+        match &statement.kind {
+            InstructionKind::Send(_, Some(into)) => return self.assign(into, statement.line, outcome),
+            InstructionKind::Open(cursor, _) => {
+                let rows = result.map(|result| self.dialect.values(result)).unwrap_or_default();
+                self.cursors[*cursor] = Some(OpenCursor { rows: rows.into(), fetched: 0 });
+            }
+            _ => {
                 // Without an order of their own, rows come as they like.
-                let mut rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
+                let mut rows = result.map(|result| self.dialect.values(result)).unwrap_or_default();
                 rows.sort();
                 self.shown.extend(rows.into_iter().flatten());
-                Ok(())
-            }
-            Answer::Into(variables, rule) => self.assign(variables, *rule, line, outcome),
-            Answer::Kept(cursor) => {
-                let rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
-                self.cursors.insert(cursor.clone(), OpenCursor { rows: rows.into(), fetched: 0 });
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Assigns the one row of an answer to the variables of INTO.
-    fn assign(&mut self, into: &[String], rule: IntoRule, line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
-        let columns = outcome.rows().map_or(0, |result| result.columns.len());
-        if columns != into.len() {
-            return Err(CallFailure::IntoColumns { line, variables: into.len(), columns });
+    fn assign(&mut self, into: &Into, line: usize, outcome: &Outcome) -> Result<(), CallFailure> {
+        let result = outcome.rows();
+        let columns = result.map_or(0, |result| result.columns.len());
+        if columns != into.slots.len() {
+            return Err(CallFailure::IntoColumns { line, variables: into.slots.len(), columns });
         }
-        let rows = outcome.rows().map(|result| self.dialect.values(result)).unwrap_or_default();
-        let row = match (rule, rows.len()) {
-            (_, 1) | (IntoRule::First, 2..) => rows.into_iter().next(),
-            (IntoRule::Single | IntoRule::First, 0) => Some(vec![Value::Null; into.len()]),
-            (IntoRule::Keep, 0) => None,
-            (_, rows) => return Err(CallFailure::IntoRows { line, rows }),
-        };
-        self.variables.extend(into.iter().cloned().zip(row.unwrap_or_default()));
+        let Some(result) = result else { return Ok(()) };
+        match (into.rule, result.rows.as_slice()) {
+            (_, [row]) | (IntoRule::First, [row, ..]) => {
+                for (column, (slot, cell)) in into.slots.iter().zip(row).enumerate() {
+                    self.frame.set(*slot, self.dialect.value(result, column, cell.as_deref()));
+                }
+            }
+            (IntoRule::Single | IntoRule::First, []) => {
+                into.slots.iter().for_each(|slot| self.frame.set(*slot, Value::Null))
+            }
+            (IntoRule::Keep, []) => {}
+            (_, rows) => return Err(CallFailure::IntoRows { line, rows: rows.len() }),
+        }
         Ok(())
     }
 }

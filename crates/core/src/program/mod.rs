@@ -68,8 +68,11 @@ mod pieces;
 mod cursor;
 pub mod print;
 pub mod code;
+mod frame;
 pub mod evaluate;
 mod decimal;
+mod template;
+mod compile;
 pub mod interpret;
 pub mod state;
 mod failure;
@@ -84,6 +87,7 @@ pub mod paths;
 mod tests;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use frame::Variables;
 pub use ir::{
     BinaryOp, Branch, Expr, ExprKind, IntoClause, IntoRule, Mode, Parameter, Procedure, Program, Span, SqlPart,
     SqlStatement, SqlText, Statement, StatementKind, Variable,

@@ -42,7 +42,7 @@ fn calls(case: &Case) -> impl Iterator<Item = &Call> {
 
 fn numbers(call: &Call) -> Vec<(String, i64)> {
     let whole = |(name, value): &(String, Value)| match value {
-        Value::Number(number) => Some((name.clone(), number.as_str().parse().ok()?)),
+        Value::Number(number) => Some((name.clone(), number.to_i64()?)),
         _ => None,
     };
     call.arguments.iter().filter_map(whole).collect()

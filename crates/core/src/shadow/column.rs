@@ -262,7 +262,7 @@ impl VirtualColumn {
         let from = |first: i64, found: i64| u64::try_from(found.checked_sub(first)?).ok();
         let number = match (&self.form, value) {
             (Form::Integer { first, step }, Value::Number(found)) => {
-                let distance = from(*first, found.as_str().parse().ok()?)?;
+                let distance = from(*first, found.to_i64()?)?;
                 (distance % step.unsigned_abs() == 0).then(|| distance / step.unsigned_abs())
             }
             (Form::Decimal { first, scale }, Value::Number(found)) => from(*first, units(found, *scale)?),
@@ -282,7 +282,7 @@ impl VirtualColumn {
                 (found.len() == *width).then(|| found.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
             }
             (Form::Boolean, Value::Bool(found)) => Some(u64::from(*found)),
-            (Form::Boolean, Value::Number(found)) => found.as_str().parse().ok(),
+            (Form::Boolean, Value::Number(found)) => found.to_i64().and_then(|found| u64::try_from(found).ok()),
             _ => None,
         };
         number.filter(|number| *number < self.domain)
@@ -355,9 +355,9 @@ fn letters(domain: u64) -> usize {
 
 /// A decimal number in units of its last place; `None` if it has more places than that.
 fn units(number: &Number, scale: u32) -> Option<i64> {
-    let (whole, fraction) = number.as_str().split_once('.').unwrap_or((number.as_str(), ""));
-    let missing = (scale as usize).checked_sub(fraction.len())?;
-    format!("{whole}{fraction}{}", "0".repeat(missing)).parse().ok()
+    let (digits, places) = number.to_decimal()?;
+    let power = 10_i128.checked_pow(scale.checked_sub(places)?)?;
+    digits.checked_mul(power)?.try_into().ok()
 }
 
 /// The columns of a key or of an attribute, as one number: its digits are the virtual values of the columns, the first

@@ -1,11 +1,12 @@
 //! Cancels a statement that takes too long: a forced schedule has nobody to wait for, but a statement may be slow.
 //!
 //! One thread watches all statements of the process. Telling it of each one costs a write to memory: it looks for itself,
-//! now and then, and not at all while there is nothing to watch.
+//! now and then, and sleeps while there is nothing to watch. Nobody wakes it up just to say that there is one session more,
+//! since that would happen at the very moment when the session begins.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::Cancel;
@@ -26,8 +27,12 @@ struct Watched {
 impl Watchdog {
     pub(super) fn new(cancel: Box<dyn Cancel>, limit: Duration) -> Watchdog {
         let watched = Arc::new(Watched { changes: AtomicU64::new(0), cancel: Mutex::new(cancel), limit });
-        // The thread never ends; if it could not be started, the server's own limit ends statements.
-        let _ = watcher().lock().unwrap_or_else(PoisonError::into_inner).send(Arc::downgrade(&watched));
+        let watch = Watch { watched: Arc::downgrade(&watched), seen: 0, since: Instant::now() };
+        let mut all = all();
+        all.push(watch);
+        if all.len() == 1 {
+            watcher().unpark();
+        }
         Watchdog(watched)
     }
 
@@ -37,41 +42,89 @@ impl Watchdog {
     }
 }
 
-fn watcher() -> &'static Mutex<Sender<Weak<Watched>>> {
-    static WATCHER: OnceLock<Mutex<Sender<Weak<Watched>>>> = OnceLock::new();
-    WATCHER.get_or_init(|| {
-        let (tell, told) = channel();
-        std::thread::spawn(move || watch(&told));
-        Mutex::new(tell)
-    })
+/// What the watcher knows of a session.
+struct Watch {
+    watched: Weak<Watched>,
+    /// How many changes there were, and since when.
+    seen: u64,
+    since: Instant,
 }
 
-fn watch(told: &Receiver<Weak<Watched>>) {
-    let mut all: Vec<(Weak<Watched>, u64, Instant)> = Vec::new();
+/// All that is watched. As long as it is not empty, the watcher comes by itself.
+fn all() -> MutexGuard<'static, Vec<Watch>> {
+    static ALL: Mutex<Vec<Watch>> = Mutex::new(Vec::new());
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread that watches; it never ends.
+fn watcher() -> &'static Thread {
+    static WATCHER: OnceLock<Thread> = OnceLock::new();
+    WATCHER.get_or_init(|| thread::spawn(watch).thread().clone())
+}
+
+fn watch() {
     loop {
-        let heard = if all.is_empty() {
-            told.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            told.recv_timeout(INTERVAL)
-        };
-        match heard {
-            Ok(watched) => all.push((watched, 0, Instant::now())),
-            Err(RecvTimeoutError::Timeout) => all.retain_mut(|(watched, seen, since)| look(watched, seen, since)),
-            Err(RecvTimeoutError::Disconnected) => return,
+        // Whoever comes meanwhile need not wait until a statement has been cancelled.
+        let mut watches = std::mem::take(&mut *all());
+        watches.retain_mut(Watch::look);
+        let mut all = all();
+        all.append(&mut watches);
+        let is_idle = all.is_empty();
+        drop(all);
+        if is_idle { thread::park() } else { thread::park_timeout(INTERVAL) }
+    }
+}
+
+impl Watch {
+    /// Cancels the statement if it is the same as long ago; false if nobody needs this any more.
+    fn look(&mut self) -> bool {
+        let Some(watched) = self.watched.upgrade() else { return false };
+        let now = watched.changes.load(Ordering::Acquire);
+        if now != self.seen {
+            (self.seen, self.since) = (now, Instant::now());
+        } else if now % 2 == 1 && self.since.elapsed() >= watched.limit {
+            // What cannot be cancelled, the server's own limit ends.
+            let _ = watched.cancel.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+            self.since = Instant::now();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use txloom_core::engine::EngineError;
+
+    use super::*;
+
+    /// Counts how often somebody asks for a cancellation.
+    struct Counter(Arc<AtomicU64>);
+
+    impl Cancel for Counter {
+        fn cancel(&self) -> Result<(), EngineError> {
+            self.0.fetch_add(1, Ordering::AcqRel);
+            Ok(())
         }
     }
-}
 
-/// Cancels the statement if it is the same as long ago; false if nobody needs this any more.
-fn look(watched: &Weak<Watched>, seen: &mut u64, since: &mut Instant) -> bool {
-    let Some(watched) = watched.upgrade() else { return false };
-    let now = watched.changes.load(Ordering::Acquire);
-    if now != *seen {
-        (*seen, *since) = (now, Instant::now());
-    } else if now % 2 == 1 && since.elapsed() >= watched.limit {
-        // What cannot be cancelled, the server's own limit ends.
-        let _ = watched.cancel.lock().unwrap_or_else(PoisonError::into_inner).cancel();
-        *since = Instant::now();
+    #[test]
+    fn only_a_statement_that_takes_long_is_cancelled() {
+        let watchdog = |limit: Duration| {
+            let count = Arc::new(AtomicU64::new(0));
+            (Watchdog::new(Box::new(Counter(Arc::clone(&count))), limit), count)
+        };
+        let (slow, cancelled) = watchdog(Duration::from_millis(1));
+        let (patient, patience) = watchdog(Duration::from_secs(3600));
+        let (idle, idleness) = watchdog(Duration::from_millis(1));
+        slow.note();
+        patient.note();
+        idle.note();
+        idle.note();
+        let start = Instant::now();
+        while cancelled.load(Ordering::Acquire) == 0 && start.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let counts = [cancelled, patience, idleness].map(|count| count.load(Ordering::Acquire) > 0);
+        assert_eq!(counts, [true, false, false]);
     }
-    true
 }

@@ -84,7 +84,8 @@ impl Extent {
     pub fn of_value(value: &Value) -> Extent {
         match value {
             Value::Number(number) => {
-                let digits = number.as_str().trim_start_matches('-');
+                let text = number.to_text();
+                let digits = text.trim_start_matches('-');
                 let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
                 let above = i64::from(!fraction.is_empty());
                 let magnitude = whole.parse::<i64>().unwrap_or(i64::MAX).saturating_add(above);

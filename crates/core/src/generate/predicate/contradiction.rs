@@ -281,7 +281,7 @@ fn cells_of(column: &ColumnUse, points: &[&Value]) -> Vec<Cell> {
 /// Whether no whole number lies between the two.
 fn is_next(low: &Value, high: &Value) -> bool {
     let number = |value: &Value| match value {
-        Value::Number(number) => number.as_str().parse::<i64>().ok(),
+        Value::Number(number) => number.to_i64(),
         _ => None,
     };
     matches!((number(low), number(high)), (Some(low), Some(high)) if low.checked_add(1) == Some(high))

@@ -37,8 +37,8 @@ impl Dialect for Silent {
         "silent"
     }
 
-    fn literal(&self, value: &Value) -> String {
-        value.to_string()
+    fn push_literal(&self, value: &Value, sql: &mut String) {
+        value.push_to(sql);
     }
 
     fn normalize(&self, _: &str, bytes: &[u8]) -> Value {
@@ -129,7 +129,7 @@ fn assert_refers(table: &Table, key: &ForeignKey, target: &Table) {
 fn fits(column: &Column, value: &Value) -> bool {
     let of_kind = match (column.kind, value) {
         (_, Value::Null) => !column.not_null,
-        (Kind::Integer, Value::Number(number)) => number.as_str().parse::<i64>().is_ok(),
+        (Kind::Integer, Value::Number(number)) => number.to_i64().is_some(),
         (Kind::Decimal | Kind::Float, Value::Number(_)) => true,
         (Kind::Text, Value::Text(text)) => text.len() <= 20 && text.is_ascii() && !text.contains(['\\', '\'']),
         (Kind::Date, Value::Text(text)) => text.len() == "2024-01-01".len(),

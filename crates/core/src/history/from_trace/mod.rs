@@ -239,7 +239,7 @@ impl Writer<'_> {
         let mut found: BTreeMap<i64, i64> = BTreeMap::new();
         for row in self.trace.engine.dialect.values(result) {
             let whole = |at: usize| match row.get(at) {
-                Some(Value::Number(number)) => number.as_str().parse::<i64>().ok(),
+                Some(Value::Number(number)) => number.to_i64(),
                 _ => None,
             };
             let only = keys.as_ref().and_then(|keys| keys.first().copied());

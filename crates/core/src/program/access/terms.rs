@@ -197,7 +197,7 @@ pub(crate) fn constant(expr: &Expr) -> Option<Value> {
         Expr::Value(value) => constant_of(&value.value),
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => constant(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match constant(expr)? {
-            Value::Number(number) => Some(Value::Number(Number::parse(&format!("-{}", number.as_str()))?)),
+            Value::Number(number) => Some(Value::Number(Number::parse(&format!("-{}", number.to_text()))?)),
             _ => None,
         },
         _ => None,

@@ -391,9 +391,7 @@ fn compared(problem: &mut Problem, op: BinaryOp, a: Int, b: Int) -> Bool {
 
 /// Digits and scale of a constant.
 fn fixed_point(number: &Number) -> Option<(i128, u32)> {
-    let (whole, fraction) = number.as_str().split_once('.').unwrap_or((number.as_str(), ""));
-    let scale = u32::try_from(fraction.len()).ok().filter(|scale| *scale <= SCALE_MAX)?;
-    Some((format!("{whole}{fraction}").parse().ok()?, scale))
+    number.to_decimal().filter(|(_, scale)| *scale <= SCALE_MAX)
 }
 
 /// The digits that a numeric type may have, its scale, and whether it has values beyond.

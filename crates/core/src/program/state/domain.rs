@@ -154,9 +154,10 @@ fn bounds(checks: &[Check], column: &str) -> (Option<i64>, Option<i64>) {
 
 /// The greatest whole number that is not above it, and whether it is the same; `None` if it is too great.
 fn floor(number: &Number) -> Option<(i64, bool)> {
-    let (whole, fraction) = number.as_str().split_once('.').unwrap_or((number.as_str(), ""));
+    let text = number.to_text();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let whole: i64 = if whole == "-0" { 0 } else { whole.parse().ok()? };
-    let below = !fraction.is_empty() && number.as_str().starts_with('-');
+    let below = !fraction.is_empty() && text.starts_with('-');
     Some((if below { whole.checked_sub(1)? } else { whole }, fraction.is_empty()))
 }
 

@@ -89,10 +89,9 @@ fn miscalculate(result: &mut StatementResult, column: usize, dialect: &dyn Diale
     let Some(type_name) = result.columns.get(column).map(|column| column.type_name.clone()) else { return };
     for cell in result.rows.iter_mut().filter_map(|row| row.get_mut(column)?.as_mut()) {
         let Value::Number(number) = dialect.normalize(&type_name, cell) else { continue };
-        let text = number.as_str().as_bytes();
         // What stands before the number, an embedded engine's mark of its storage class, stays.
-        let Some(mark) = cell.strip_suffix(text).map(<[u8]>::to_vec) else { continue };
-        if let Some(next) = number.as_str().parse::<i64>().ok().and_then(|number| number.checked_add(1)) {
+        let Some(mark) = cell.strip_suffix(number.to_text().as_bytes()).map(<[u8]>::to_vec) else { continue };
+        if let Some(next) = number.to_i64().and_then(|number| number.checked_add(1)) {
             *cell = [mark.as_slice(), next.to_string().as_bytes()].concat();
         }
     }

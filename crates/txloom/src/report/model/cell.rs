@@ -61,11 +61,12 @@ fn json_object(key: &str, text: String) -> Json {
 
 /// The number as a JSON number, if reading that as a 64-bit float gives the same number back.
 fn exact_number(number: &Number) -> Option<Json> {
-    if let Ok(integer) = number.as_str().parse::<i64>() {
+    if let Some(integer) = number.to_i64() {
         return (integer.unsigned_abs() <= EXACT_INTEGER_MAX).then(|| Json::from(integer));
     }
-    let exact = number.as_str().len() <= EXACT_DECIMAL_LENGTH_MAX;
-    exact.then(|| number.as_str().parse::<f64>().ok().map(Json::from))?
+    let text = number.to_text();
+    let exact = text.len() <= EXACT_DECIMAL_LENGTH_MAX;
+    exact.then(|| text.parse::<f64>().ok().map(Json::from))?
 }
 
 fn from_json(json: &Json) -> Option<Value> {

@@ -305,7 +305,7 @@ impl Bulk for Keyed {
 /// A whole number of an answer.
 fn whole(value: &Value) -> Option<i64> {
     match value {
-        Value::Number(number) => number.as_str().parse().ok(),
+        Value::Number(number) => number.to_i64(),
         _ => None,
     }
 }

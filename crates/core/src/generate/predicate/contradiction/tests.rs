@@ -164,7 +164,7 @@ fn evaluate(predicate: &Expression, row: (Option<i64>, Option<i64>)) -> Truth {
     let value = |expression: &Expression| match expression {
         Expression::Column(column) if column.name == "c" => row.0,
         Expression::Column(_) => row.1,
-        Expression::Constant(_, Value::Number(number)) => number.as_str().parse::<i64>().ok(),
+        Expression::Constant(_, Value::Number(number)) => number.to_i64(),
         _ => None,
     };
     let compare = |comparison: Comparison, left: Option<i64>, right: Option<i64>| match comparison {
