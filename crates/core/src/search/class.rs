@@ -395,10 +395,3 @@ mod tests {
         assert_eq!(names.len(), CLASSES.len());
     }
 }
-impl Class {
-    #[allow(missing_docs)]
-    pub fn of(_c: &super::cycles::Cycle, _d: &super::conflicts::Conflicts) -> &'static Class {
-        const C: Class = Class { name: "x", what: "", citation: "" };
-        &C
-    }
-}

@@ -91,7 +91,7 @@ pub fn feasible(asked: &Asked<'_>) -> Feasible {
     let Some(hops) = hops::of_cycle(asked.conflicts, asked.cycle, asked.ways, asked.plan) else {
         return Feasible::No;
     };
-    let mut run = Run::new(asked.ground, &world, &mut symbols, &arguments, Guide::Ways(asked.ways));
+    let mut run = Run::new(asked.ground, &world, &mut symbols, &arguments, Guide::Ways);
     run.follow(asked.plan, asked.ways);
     if run.is_hopeless() {
         return Feasible::No;
@@ -99,6 +99,18 @@ pub fn feasible(asked: &Asked<'_>) -> Feasible {
     run.demand_hops(asked.plan, &hops, asked.conflicts);
     let planned = Planned { outcome: run.outcome(), is_exact: run.is_exact };
     Search { asked, world, arguments, symbols, planned }.search()
+}
+
+/// Whether a call can take a way at all, as far as constants tell: a loop over two districts goes round twice.
+pub(super) fn is_walkable(ground: &Ground<'_>, way: &Way) -> bool {
+    let mut symbols = Symbols::new();
+    symbols.window = Some(window(ground));
+    let ways = [way];
+    let world = World::new(ground, &ways, &mut symbols);
+    let arguments = unknown_arguments(ground, &mut symbols);
+    let mut run = Run::new(ground, &world, &mut symbols, &arguments, Guide::Ways);
+    run.follow(&Plan { moves: Vec::new(), sees: Vec::new(), apart: Vec::new() }, &ways);
+    !run.is_hopeless()
 }
 
 /// What the planned run leaves behind.
@@ -251,7 +263,7 @@ fn window(ground: &Ground<'_>) -> i128 {
     let mut greatest = 20;
     let mut note = |value: &Value| {
         if let Value::Number(number) = value
-            && let Ok(number) = number.as_str().parse::<i128>()
+            && let Some(number) = number.to_i64().map(i128::from)
         {
             greatest = greatest.max(number.abs());
         }

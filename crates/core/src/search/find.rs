@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use super::class::Class;
+use super::class::{Class, classify};
 use super::conflicts::{self, Conflicts};
 use super::cycles::{self, Bounds, Cycle, Structure};
-use super::feasible::{Asked, Feasible, Values, feasible};
+use super::feasible::{Asked, Feasible, Values, feasible, is_walkable};
 use super::ground::{Called, Ground, Rows};
 use super::level::Target;
 use super::plan::{self, Plan, plans};
@@ -22,6 +22,8 @@ use crate::program::schema::Schema;
 
 /// How many plans of one cycle are asked about.
 const PLANS_MAX: usize = 24;
+/// How many ways of a procedure are tried on their own; most of those through loops contradict themselves.
+const WAYS_TRIED: usize = 60;
 
 /// What is searched, and how far.
 #[derive(Debug, Clone)]
@@ -181,7 +183,7 @@ impl<'a> Search<'a> {
     }
 
     fn anomaly(&self, cycle: &Cycle, test: usize, calls: Vec<usize>) -> Anomaly {
-        let (structure, class) = (cycle.structure(&self.conflicts), Class::of(cycle, &self.conflicts));
+        let (structure, class) = (cycle.structure(&self.conflicts), classify(cycle, &self.conflicts, &self.given));
         Anomaly { cycle: cycle.clone(), structure, class, test, calls }
     }
 
@@ -220,6 +222,7 @@ impl<'a> Search<'a> {
                 let ask = Asked { ground: &ground, conflicts, cycle, ways: &ways, plan: &plan, budget };
                 match feasible(&ask) {
                     Feasible::Yes(values) => {
+                        if std::env::var("TXDBG").is_ok() { eprintln!("asked {} rounds {} calls {}", PLANS_MAX - left, values.rounds, ways.len()); }
                         let ways = ways.iter().map(|way| (*way).clone()).collect();
                         return Look::Happens(Box::new(Test { procedures, ways, plan, values: *values }));
                     }
@@ -231,11 +234,17 @@ impl<'a> Search<'a> {
         if is_known && left > 0 { Look::Impossible } else { Look::Unknown }
     }
 
-    /// The ways of a procedure that pass these nodes.
+    /// The ways of a procedure that pass these nodes, but for those that contradict themselves.
     fn ways(&self, procedure: u16, passes: Vec<Pass>, known: &mut KnownWays) -> Vec<Way> {
         let nodes: Vec<usize> = passes.iter().map(|pass| pass.node).collect();
-        let access = self.procedures[usize::from(procedure)].access;
-        known.entry((procedure, nodes)).or_insert_with(|| ways(access, &passes, &self.options.limits).ways).clone()
+        let look = || {
+            let access = self.procedures[usize::from(procedure)].access;
+            let ground = self.ground(&[procedure]);
+            let limits = Limits { ways: WAYS_TRIED, ..self.options.limits };
+            let ways = ways(access, &passes, &limits).ways.into_iter();
+            ways.filter(|way| is_walkable(&ground, way)).take(self.options.limits.ways).collect()
+        };
+        known.entry((procedure, nodes)).or_insert_with(look).clone()
     }
 }
 

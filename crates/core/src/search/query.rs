@@ -144,7 +144,7 @@ impl Run<'_, '_> {
 
 fn limit_of(term: &Term) -> Option<usize> {
     match term {
-        Term::Constant(Value::Number(number)) => number.as_str().parse().ok(),
+        Term::Constant(Value::Number(number)) => number.to_i64().and_then(|number| usize::try_from(number).ok()),
         _ => None,
     }
 }

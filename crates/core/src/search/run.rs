@@ -26,7 +26,7 @@ const ROUNDS_MAX: usize = 12;
 /// What decides branches.
 pub(super) enum Guide<'r> {
     /// Ways that are to be followed.
-    Ways(&'r [&'r Way]),
+    Ways,
     /// Values, and what terms are worth with them.
     Model(&'r Model, Valuation),
 }
@@ -312,7 +312,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Something that must not happen on a planned way; in other runs, the call fails if it does. Whether it fails.
     pub(super) fn fails_if(&mut self, condition: Bool, instance: usize, node: usize, span: Span) -> bool {
         match self.guide {
-            Guide::Ways(_) => {
+            Guide::Ways => {
                 let fine = self.symbols.problem.not(condition);
                 let place = self.place(instance, span);
                 self.symbols.demand(fine, &place, ReasonKind::Succeeds);
@@ -331,7 +331,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Something without which the small database is too small. Whether it is so.
     pub(super) fn needs(&mut self, condition: Bool, instance: usize, span: Span) -> bool {
         match self.guide {
-            Guide::Ways(_) => {
+            Guide::Ways => {
                 let place = self.place(instance, span);
                 self.symbols.demand(condition, &place, ReasonKind::Succeeds);
                 true

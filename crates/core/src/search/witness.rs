@@ -37,7 +37,7 @@ impl<'a> Witness<'a> {
             .iter()
             .map(|named| named.iter().map(|(name, value)| (name.clone(), symbols.constant(value))).collect());
         let arguments: Vec<_> = arguments.collect();
-        let mut run = Run::new(&given, &world, &mut symbols, &arguments, Guide::Ways(&ways));
+        let mut run = Run::new(&given, &world, &mut symbols, &arguments, Guide::Ways);
         run.follow(&test.plan, &ways);
         let edges = edges(&mut run, conflicts, test);
         Witness { conflicts, test, edges }
