@@ -137,6 +137,9 @@ impl<'a> Plans<'a> {
             return None;
         }
         let hops = Hop::all(&question);
+        if !hops.iter().all(|hop| hop.lasts(&calls)) {
+            return None;
+        }
         let takes_snapshots = |call: &Call| {
             call.transactions.iter().any(|transaction| match transaction.level {
                 Target::Engine(rules) => matches!(rules.view, View::FirstStatement | View::FirstQuery),
