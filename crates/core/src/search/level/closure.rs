@@ -1,10 +1,10 @@
 //! The smallest visibility that contains what is wanted, and keeps the axioms.
 //!
-//! Clauses are Horn clauses, so there is one: whatever is derived holds in every visibility that contains what is wanted.
-//! If something is derived that is forbidden, or against the order, there is none at all.
+//! Clauses are Horn clauses, so there is one: whatever is derived holds in every visibility that contains what is
+//! wanted. If something is derived that is forbidden, or against the order, there is none at all.
 //!
-//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. That a call sees its
-//! own earlier statements is not stored, but known.
+//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. That a call sees
+//! its own earlier statements is not stored, but known.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -156,7 +156,8 @@ impl<'f> Visibility<'f> {
         Some(visibility)
     }
 
-    /// Adds that `to` sees `from`, with all that follows. `None` if that is not possible; the visibility is of no use then.
+    /// Adds that `to` sees `from`, with all that follows. `None` if that is not possible; the visibility is of no use
+    /// then.
     pub fn add(&mut self, from: usize, to: usize) -> Option<()> {
         let mut facts = VecDeque::new();
         self.learn(from, to, &mut facts)?;
