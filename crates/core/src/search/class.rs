@@ -1,15 +1,15 @@
 //! What people call an anomaly, told from its cycle.
 //!
-//! A name says more than a cycle: everybody knows what a lost update is. Names are told from the kinds of the hops, from who
-//! executes what first, and from whether a call writes the row that it has read:
+//! A name says more than a cycle: everybody knows what a lost update is. Names are told from the kinds of the hops,
+//! from who executes what first, and from whether a call writes the row that it has read:
 //!
 //! ```text
 //!   A.select ──rw──→ B.update, B.select ──rw──→ A.update       each call writes the row that it has read: lost update
 //!                                                              another one: write skew
 //! ```
 //!
-//! The rows of the table are tried in order; the last one fits every cycle. A class is a name for people, nothing else: no
-//! decision depends on it.
+//! The rows of the table are tried in order; the last one fits every cycle. A class is a name for people, nothing else:
+//! no decision depends on it.
 
 use crate::flow::program::Given;
 use crate::program::access::{Effect, Node, ProcedureAccess, Reach, TableAccess};
@@ -167,8 +167,8 @@ impl Shape<'_> {
         self.visits().any(|(visit, ..)| self.conflicts.site(visit.enter).undoes)
     }
 
-    /// Whether one statement sees a write of another call, but not another one; the write that it sees is executed first
-    /// (backward) or last.
+    /// Whether one statement sees a write of another call, but not another one; the write that it sees is executed
+    /// first (backward) or last.
     fn sees_half(&self, through: Through) -> bool {
         let is_seen = |(visit, to, from): (&Visit, &Conflict, &Conflict)| {
             visit.through == through && to.kind == Kind::Rw && from.kind == Kind::Wr

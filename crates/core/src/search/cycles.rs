@@ -15,25 +15,25 @@
 //! # The idea
 //!
 //! CLOTHO (§4.3, §5.1) asks a solver for a cycle, excludes it, asks for the next one, and so on: most of its hour goes
-//! there. But candidates are few and simple, so they are enumerated here, without a solver; whether one is possible, with
-//! which arguments and rows, is a question for later, and a small one.
+//! there. But candidates are few and simple, so they are enumerated here, without a solver; whether one is possible,
+//! with which arguments and rows, is a question for later, and a small one.
 //!
-//! A cycle visits instances (calls). It enters an instance at one statement and leaves it at the same one, or at another
-//! one that is executed in the same call, before or after ([`Through`]): CLOTHO's ST. Each instance is visited once: a
-//! cycle that comes back to an instance contains a shorter one that does not. From one instance to the next a dependency
-//! leads. A cycle is valid (§4.3, Fig. 12) if it has at least two dependencies, and one ST.
+//! A cycle visits instances (calls). It enters an instance at one statement and leaves it at the same one, or at
+//! another one that is executed in the same call, before or after ([`Through`]): CLOTHO's ST. Each instance is visited
+//! once: a cycle that comes back to an instance contains a shorter one that does not. From one instance to the next a
+//! dependency leads. A cycle is valid (§4.3, Fig. 12) if it has at least two dependencies, and one ST.
 //!
 //! There is one more kind. Where the read and the write of one statement are not atomic, as across replicas, two times
 //! `SET x = x + 1` is enough, without any ST ([`Bounds::split_statements`]).
 //!
-//! Rotations of a cycle are one cycle, and which instance is called A does not matter: of all rotations the least one is
-//! kept. Of a *structure* ([`Structure`]) are all cycles with the same procedures, kinds of dependencies and tables, whichever
-//! statements they go through; CLOTHO counts these, too (§6.1).
+//! Rotations of a cycle are one cycle, and which instance is called A does not matter: of all rotations the least one
+//! is kept. Of a *structure* ([`Structure`]) are all cycles with the same procedures, kinds of dependencies and tables,
+//! whichever statements they go through; CLOTHO counts these, too (§6.1).
 //!
 //! # Limits
 //!
-//! [`Bounds`] on the number of statements and of instances. In a loop, two rounds of a statement are two statements; more
-//! are not told apart.
+//! [`Bounds`] on the number of statements and of instances. In a loop, two rounds of a statement are two statements;
+//! more are not told apart.
 
 use std::fmt;
 
@@ -113,8 +113,8 @@ impl Cycle {
         conflicts.site(self.visits[instance].enter).procedure.into()
     }
 
-    /// The nodes that an instance has to pass, in the order in which it does: one or two. Each has to meet the tables of the
-    /// hops that it is an end of.
+    /// The nodes that an instance has to pass, in the order in which it does: one or two. Each has to meet the tables
+    /// of the hops that it is an end of.
     pub fn passes(&self, conflicts: &Conflicts, instance: usize) -> Vec<Pass> {
         let visit = &self.visits[instance];
         let before = (instance + self.visits.len() - 1) % self.visits.len();
@@ -158,8 +158,8 @@ fn pass(node: u16) -> Pass {
     Pass { node: node.into(), ..Pass::default() }
 }
 
-/// What cycles are grouped by: the procedures in the order of the cycle, each with the kind and the table of the hop that
-/// leads on. The least of all rotations.
+/// What cycles are grouped by: the procedures in the order of the cycle, each with the kind and the table of the hop
+/// that leads on. The least of all rotations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Structure(pub Box<[(u16, Kind, u16)]>);
 
@@ -181,8 +181,8 @@ pub struct Bounds {
     pub length: usize,
     /// How many instances.
     pub instances: usize,
-    /// Whether two statements that both read and write make a cycle by themselves, without a third one: where the read and
-    /// the write of a statement are not one, as across replicas.
+    /// Whether two statements that both read and write make a cycle by themselves, without a third one: where the read
+    /// and the write of a statement are not one, as across replicas.
     pub split_statements: bool,
 }
 

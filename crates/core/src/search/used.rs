@@ -3,8 +3,8 @@
 //! # The problem
 //!
 //! Two calls that read `x` and then overwrite it with values of their own are not serializable (both read the old `x`),
-//! and nobody will ever know: the database ends up as after a serial run. CLOTHO (§4.2) calls such an anomaly *external*,
-//! and does not tell of it unless it is asked to:
+//! and nobody will ever know: the database ends up as after a serial run. CLOTHO (§4.2) calls such an anomaly
+//! *external*, and does not tell of it unless it is asked to:
 //!
 //! ```text
 //!   SELECT n INTO :old …        nobody looks at :old           SELECT n INTO :old …      :old goes into a write
@@ -14,22 +14,23 @@
 //! # The idea
 //!
 //! A read is *used* if what it found can reach a write (its values, or the choice of its rows), or a decision. That is
-//! liveness of variables, with other uses than usual: backwards through the graph of the procedure, a variable is needed
-//! where some way leads to a use that matters before the variable gets another value. A read that defines a variable which
-//! is needed makes the variables in its own condition needed, and so on to any depth. The rows of a cursor are variables as
-//! well, one for each column and one for which rows there are, and so is `FOUND()`.
+//! liveness of variables, with other uses than usual: backwards through the graph of the procedure, a variable is
+//! needed where some way leads to a use that matters before the variable gets another value. A read that defines a
+//! variable which is needed makes the variables in its own condition needed, and so on to any depth. The rows of a
+//! cursor are variables as well, one for each column and one for which rows there are, and so is `FOUND()`.
 //!
-//! * Every branch counts as a decision, and so does every loop over rows: how many there are decides how often it is done.
+//! * Every branch counts as a decision, and so does every loop over rows: how many there are decides how often it is
+//!   done.
 //! * What goes to OUT parameters alone, or into the message of a failure, does not count.
 //! * What a write looks at counts always: its conditions, and the `x` of `SET x = x + 1`.
 //! * Columns are told apart: of `SELECT a, b INTO :x, :y` only `a` counts if nobody needs `:y`.
 //!
 //! # Where this differs from the paper
 //!
-//! §5.1 says it in another way: for internal anomalies, `ST` is replaced by `ST⁺`, which "requires that no data dependency
-//! exists" between the two statements. Taken by the letter, the lost update itself would be no internal anomaly, since its
-//! UPDATE depends on its SELECT. §4.2 says what is meant: a read is left out if it does "not impact a transaction's control
-//! flow or any of later write effects". We follow §4.2.
+//! §5.1 says it in another way: for internal anomalies, `ST` is replaced by `ST⁺`, which "requires that no data
+//! dependency exists" between the two statements. Taken by the letter, the lost update itself would be no internal
+//! anomaly, since its UPDATE depends on its SELECT. §4.2 says what is meant: a read is left out if it does "not impact
+//! a transaction's control flow or any of later write effects". We follow §4.2.
 
 use std::collections::BTreeSet;
 
@@ -220,7 +221,8 @@ mod tests {
     #[track_caller]
     fn check(body: &str, expect: &str) {
         let text = format!(
-            "-- @program 1\n{TABLES}CREATE PROCEDURE p(k INT, OUT o INT) BEGIN DECLARE x INT; DECLARE y INT; {body} END;"
+            "-- @program 1\n{TABLES}\
+             CREATE PROCEDURE p(k INT, OUT o INT) BEGIN DECLARE x INT; DECLARE y INT; {body} END;"
         );
         let reading = front::read(&text, &Schema::default());
         assert_eq!(reading.diagnostics, [], "{body}");

@@ -1,8 +1,8 @@
 //! What constants say: two statements that ask for different ones never meet.
 //!
-//! `WHERE id = 1` and `WHERE id = 2` are two rows for ever, if `id` is the key: that is what a row is known by. With any
-//! other column it is so only as long as nobody updates it, and with inserted rows it is not sure either: on a store, an
-//! INSERT may replace a row that somebody else has inserted under the same key.
+//! `WHERE id = 1` and `WHERE id = 2` are two rows for ever, if `id` is the key: that is what a row is known by. With
+//! any other column it is so only as long as nobody updates it, and with inserted rows it is not sure either: on a
+//! store, an INSERT may replace a row that somebody else has inserted under the same key.
 //!
 //! Whatever is not certain counts as *may meet*: texts that differ in case or accents may be equal under a collation.
 

@@ -1,8 +1,8 @@
 //! Which statements of one call are about the same row.
 //!
 //! `WHERE id = :account` twice in one call is the same row twice, if `:account` is the same: a parameter that nobody
-//! assigns, or a variable that gets a value at one place only, which is in no loop. (That NULL stands in it before does not
-//! matter: no row has NULL for a key.) What is known without a solver rules out many plans early.
+//! assigns, or a variable that gets a value at one place only, which is in no loop. (That NULL stands in it before does
+//! not matter: no row has NULL for a key.) What is known without a solver rules out many plans early.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,8 @@ pub(super) enum Part {
 /// The primary key of a row, in the order of the key's columns.
 pub(super) type Key = Vec<Part>;
 
-/// A row of one call, by number: touches of one call with the same number are of the same row. If all parts of the key are
-/// constants, those of other calls are, too.
+/// A row of one call, by number: touches of one call with the same number are of the same row. If all parts of the key
+/// are constants, those of other calls are, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row {
     /// Its number, unique among procedures and tables.

@@ -13,16 +13,17 @@
 //!
 //! # The idea
 //!
-//! A *site* is a statement of a procedure that touches tables. Between two sites, thought of as statements of two different
-//! calls (of two procedures, or of one), there may be dependencies of three kinds, for each table, with the columns in
-//! which they meet: *wr*, *rw* and *ww* ([`Kind`]). That a row is there is one more column, CLOTHO's *alive* (§3):
+//! A *site* is a statement of a procedure that touches tables. Between two sites, thought of as statements of two
+//! different calls (of two procedures, or of one), there may be dependencies of three kinds, for each table, with the
+//! columns in which they meet: *wr*, *rw* and *ww* ([`Kind`]). That a row is there is one more column, CLOTHO's *alive*
+//! (§3):
 //!
 //! * INSERT and DELETE write it, and all other columns; so does an UPDATE of the primary key.
 //! * Who looks for rows reads it: of all rows in a scan, of that one row if the full key is given, found or not.
 //! * What a condition tests is read; so is the `x` of `SET x = x + 1`, so that this statement reads and writes.
 //! * Two INSERTs collide if they may have the same key. (A store keeps the later one; an engine refuses it.)
-//! * With [`references`](Options::references), who adds or changes a row reads whether there is the row that it refers to,
-//!   and who removes one reads whether others refer to it (or removes them, too: ON DELETE CASCADE).
+//! * With [`references`](Options::references), who adds or changes a row reads whether there is the row that it refers
+//!   to, and who removes one reads whether others refer to it (or removes them, too: ON DELETE CASCADE).
 //!
 //! What can never be the same row is left out: different constants for a key, or for a column that nobody updates
 //! (`constants`). Which statements of one call are about the same row, `keys` tells. Reads that nobody
@@ -31,8 +32,8 @@
 //!
 //! # Limits
 //!
-//! Triggers are not followed. That a unique key, which is not the primary key, is looked up by INSERT and UPDATE is seen
-//! only between two INSERTs. Only the first 65,535 statements of an application are looked at.
+//! Triggers are not followed. That a unique key, which is not the primary key, is looked up by INSERT and UPDATE is
+//! seen only between two INSERTs. Only the first 65,535 statements of an application are looked at.
 
 mod constants;
 mod keys;

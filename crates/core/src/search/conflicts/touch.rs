@@ -171,7 +171,8 @@ impl Toucher<'_> {
         writes
     }
 
-    /// The keys that an INSERT gives values to, on which two inserted rows may collide. Stores know only the primary key.
+    /// The keys that an INSERT gives values to, on which two inserted rows may collide. Stores know only the primary
+    /// key.
     fn complete_keys(&self, access: &TableAccess) -> Vec<Vec<String>> {
         let Some(table) = self.schema.table(&access.table) else { return Vec::new() };
         let is_given = |column: &String| {

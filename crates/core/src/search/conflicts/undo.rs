@@ -1,7 +1,8 @@
 //! Places where what a transaction wrote is taken back.
 //!
 //! A dirty read is no cycle as long as only statements are looked at: who reads what is rolled back later depends on a
-//! writer, and nobody depends on the reader. With the ROLLBACK for a statement that writes the old values again, it is one:
+//! writer, and nobody depends on the reader. With the ROLLBACK for a statement that writes the old values again, it is
+//! one:
 //!
 //! ```text
 //!   take: UPDATE stock … ──wr──→ note: SELECT …          note sees the UPDATE,

@@ -3,25 +3,26 @@
 //! # The idea
 //!
 //! What a store guarantees can be said of two relations between the statements of an execution (Burckhardt et al. 2014;
-//! CLOTHO §4.1, Table 1): *ar*, the order in which they are executed, which decides whose write is the last one; and *vis*
-//! ⊆ *ar*, who sees whom. A level is a set of Horn clauses: whatever makes their bodies true makes the head true. So there
-//! is always a smallest visibility that contains what is wanted, and computing it ([`closure`](super::closure)) is no
-//! search.
+//! CLOTHO §4.1, Table 1): *ar*, the order in which they are executed, which decides whose write is the last one; and
+//! *vis* ⊆ *ar*, who sees whom. A level is a set of Horn clauses: whatever makes their bodies true makes the head true.
+//! So there is always a smallest visibility that contains what is wanted, and computing it
+//! ([`closure`](super::closure)) is no search.
 //!
 //! ```text
-//!   read committed:    st(a, b) ∧ vis(a, c) ∧ ¬st(a, c) ⇒ vis(b, c)      who sees one statement of a transaction sees all
-//!   repeatable read:   st(a, b) ∧ vis(c, a) ∧ ¬st(a, c) ⇒ vis(c, b)      what one statement sees, all of them see
+//!   read committed:    st(a, b) ∧ vis(a, c) ∧ ¬st(a, c) ⇒ vis(b, c)   who sees a part of a transaction sees all of it
+//!   repeatable read:   st(a, b) ∧ vis(c, a) ∧ ¬st(a, c) ⇒ vis(c, b)   what one statement sees, all of them see
 //! ```
 //!
-//! What always holds: a call sees its own earlier statements, and what has arrived in its partition stays there (formula 3,
-//! with the partition that its connection leads to). A transaction's end belongs to the transaction.
+//! What always holds: a call sees its own earlier statements, and what has arrived in its partition stays there
+//! (formula 3, with the partition that its connection leads to). A transaction's end belongs to the transaction.
 //!
 //! # Where this differs from the paper
 //!
 //! * **`¬st`.** By the letter of Table 1, a transaction that sees its own first statement must have seen its last one,
 //!   too, before. The clauses are about what others see.
-//! * **Causal consistency** is "vis(a, b) or vis(b, a)" for two statements of a transaction. Since *vis* follows *ar*, it
-//!   is the earlier one that is seen: a Horn clause. And since that always holds here, causal visibility is the same.
+//! * **Causal consistency** is "vis(a, b) or vis(b, a)" for two statements of a transaction. Since *vis* follows *ar*,
+//!   it is the earlier one that is seen: a Horn clause. And since that always holds here, causal visibility is the
+//!   same.
 //! * **Snapshot isolation** and its relatives are those of Cerone, Bernardi and Gotsman (CONCUR 2015), who order whole
 //!   transactions; for us that is the order of their ends.
 
@@ -122,8 +123,8 @@ const TOTAL: Clause = Clause { body: &[ends(0, 1)], head: (0, 1) };
 /// What holds at every level: a call sees its own earlier statements, and what it has seen once.
 pub const ALWAYS: &[Clause] = &[OWN, STAYS];
 
-const CLOTHO: &str = "K. Rahmani et al.: CLOTHO: Directed Test Generation for Weakly Consistent Database Systems, OOPSLA \
-                      2019, Table 1";
+const CLOTHO: &str = "K. Rahmani et al.: CLOTHO: Directed Test Generation for Weakly Consistent Database Systems, \
+                      OOPSLA 2019, Table 1";
 const CERONE: &str = "A. Cerone, G. Bernardi, A. Gotsman: A Framework for Transactional Consistency Models with Atomic \
                       Visibility, CONCUR 2015";
 
@@ -182,7 +183,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["psi", "parallel si"],
         clauses: &[READ_COMMITTED, REPEATABLE_READ, CAUSAL_VISIBILITY],
         no_conflict: true,
-        what: "a transaction sees whole transactions and what these saw, and no two that write the same row are concurrent",
+        what: "a transaction sees whole transactions and what these saw; no two that write the same row are concurrent",
         citation: CERONE,
     },
     Axioms {
@@ -190,7 +191,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["si", "snapshot"],
         clauses: &[READ_COMMITTED, REPEATABLE_READ, PREFIX],
         no_conflict: true,
-        what: "a transaction sees all that had ended at one moment, and no two that write the same row are concurrent",
+        what: "a transaction sees all that had ended at one moment; no two that write the same row are concurrent",
         citation: CERONE,
     },
     Axioms {

@@ -1,12 +1,13 @@
 //! The smallest visibility that contains what is wanted, and keeps the axioms.
 //!
-//! Clauses are Horn clauses, so there is one: whatever is derived holds in every visibility that contains what is wanted.
-//! If something is derived that is forbidden, or against the order, there is none at all.
+//! Clauses are Horn clauses, so there is one: whatever is derived holds in every visibility that contains what is
+//! wanted. If something is derived that is forbidden, or against the order, there is none at all.
 //!
-//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. That a call sees its
-//! own earlier statements is not stored, but known.
+//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. That a call sees
+//! its own earlier statements is not stored, but known.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use super::axioms::{ALWAYS, Atom, Axioms, Clause, Relation};
 
@@ -56,9 +57,43 @@ impl Frame {
 #[derive(Debug, Clone)]
 pub struct Visibility<'f> {
     frame: &'f Frame,
+    rules: Rc<[Rule]>,
     /// By position of who sees, then of who is seen; without a call's own.
     seen: Bits,
     forbidden: Bits,
+}
+
+/// A clause, and for whom it holds: it is the level of who sees that counts.
+#[derive(Debug)]
+struct Rule {
+    clause: &'static Clause,
+    /// The levels that keep it; `None` if all do.
+    levels: Option<Vec<&'static Axioms>>,
+}
+
+impl Rule {
+    /// What somebody keeps to.
+    fn all(frame: &Frame) -> Rc<[Rule]> {
+        let mut levels: Vec<&'static Axioms> = Vec::new();
+        for level in &frame.level {
+            if !levels.iter().any(|known| known.name == level.name) {
+                levels.push(level);
+            }
+        }
+        let mut rules: Vec<Rule> = ALWAYS.iter().map(|clause| Rule { clause, levels: None }).collect();
+        for clause in levels.iter().flat_map(|level| level.clauses) {
+            let keeps = |level: &&&Axioms| level.clauses.contains(clause);
+            let of: Vec<&'static Axioms> = levels.iter().filter(keeps).copied().collect();
+            if !rules.iter().any(|rule| rule.clause == clause) {
+                rules.push(Rule { clause, levels: (of.len() < levels.len()).then_some(of) });
+            }
+        }
+        rules.into()
+    }
+
+    fn holds_for(&self, level: &Axioms) -> bool {
+        self.levels.as_ref().is_none_or(|levels| levels.iter().any(|one| one.name == level.name))
+    }
 }
 
 /// A square of truth values.
@@ -91,7 +126,9 @@ impl<'f> Visibility<'f> {
     /// What is seen in any case, unless something of that is forbidden: pairs of who would be seen, and by whom.
     pub fn new(frame: &'f Frame, forbidden: &[(usize, usize)]) -> Option<Visibility<'f>> {
         let width = frame.len();
-        let mut visibility = Visibility { frame, seen: Bits::new(width), forbidden: Bits::new(width) };
+        let rules = Rule::all(frame);
+        let (seen, forbidden_bits) = (Bits::new(width), Bits::new(width));
+        let mut visibility = Visibility { frame, rules: Rc::clone(&rules), seen, forbidden: forbidden_bits };
         for (from, to) in forbidden {
             visibility.forbidden.set(*to, *from);
         }
@@ -100,11 +137,13 @@ impl<'f> Visibility<'f> {
             return None;
         }
         let mut facts = VecDeque::new();
-        for clause in frame.clauses().filter(|clause| !clause.body.iter().any(|atom| atom.relation == Relation::Sees)) {
+        let is_basic = |rule: &&Rule| !rule.clause.body.iter().any(|atom| atom.relation == Relation::Sees);
+        // That a call sees its own earlier statements is known anyway.
+        for rule in rules.iter().filter(is_basic).skip(1) {
             for (from, to) in pairs() {
                 let holds =
                     |atom: &Atom| frame.holds(atom.relation, pick(atom.from, from, to), pick(atom.to, from, to));
-                if clause.body.iter().all(holds) && frame.keeps(clause, to) {
+                if rule.clause.body.iter().all(holds) && rule.holds_for(frame.level[to]) {
                     visibility.learn(from, to, &mut facts)?;
                 }
             }
@@ -117,7 +156,8 @@ impl<'f> Visibility<'f> {
         Some(visibility)
     }
 
-    /// Adds that `to` sees `from`, with all that follows. `None` if that is not possible; the visibility is of no use then.
+    /// Adds that `to` sees `from`, with all that follows. `None` if that is not possible; the visibility is of no use
+    /// then.
     pub fn add(&mut self, from: usize, to: usize) -> Option<()> {
         let mut facts = VecDeque::new();
         self.learn(from, to, &mut facts)?;
@@ -148,12 +188,12 @@ impl<'f> Visibility<'f> {
     }
 
     fn close(&mut self, mut facts: VecDeque<(usize, usize)>) -> Option<()> {
-        let frame = self.frame;
+        let rules = Rc::clone(&self.rules);
         while let Some(fact) = facts.pop_front() {
-            for clause in frame.clauses() {
-                for (at, atom) in clause.body.iter().enumerate() {
+            for rule in rules.iter() {
+                for (at, atom) in rule.clause.body.iter().enumerate() {
                     if atom.relation == Relation::Sees {
-                        self.apply(clause, at, fact, &mut facts)?;
+                        self.apply(rule, at, fact, &mut facts)?;
                     }
                 }
             }
@@ -164,13 +204,13 @@ impl<'f> Visibility<'f> {
     /// Derives what follows by a clause if the atom at that position of its body is this fact.
     fn apply(
         &mut self,
-        clause: &Clause,
+        rule: &Rule,
         at: usize,
         (from, to): (usize, usize),
         facts: &mut VecDeque<(usize, usize)>,
     ) -> Option<()> {
+        let clause = rule.clause;
         let bound = clause.body[at];
-        let third = (0..3).find(|variable| *variable != bound.from && *variable != bound.to).unwrap_or(2);
         for value in 0..self.frame.len() {
             let of = |variable: u8| match variable {
                 one if one == bound.from => from,
@@ -186,39 +226,11 @@ impl<'f> Visibility<'f> {
                     }
             };
             let head = (of(clause.head.0), of(clause.head.1));
-            if clause.body.iter().enumerate().all(holds) && self.frame.keeps(clause, head.1) {
+            if clause.body.iter().enumerate().all(holds) && rule.holds_for(self.frame.level[head.1]) {
                 self.learn(head.0, head.1, facts)?;
-            }
-            let uses_third = clause.body.iter().any(|atom| atom.from == third || atom.to == third);
-            if !uses_third {
-                break;
             }
         }
         Some(())
-    }
-}
-
-impl Frame {
-    /// Every clause that somebody keeps to.
-    fn clauses(&self) -> impl Iterator<Item = &'static Clause> {
-        let mut levels: Vec<&'static Axioms> = Vec::new();
-        for level in &self.level {
-            if !levels.iter().any(|known| std::ptr::eq(*known, *level)) {
-                levels.push(level);
-            }
-        }
-        let mut clauses: Vec<&'static Clause> = ALWAYS.iter().collect();
-        for clause in levels.into_iter().flat_map(|level| level.clauses) {
-            if !clauses.contains(&clause) {
-                clauses.push(clause);
-            }
-        }
-        clauses.into_iter()
-    }
-
-    /// Whether a clause holds for what a statement sees: it is the level of who sees that counts.
-    fn keeps(&self, clause: &Clause, to: usize) -> bool {
-        ALWAYS.contains(clause) || self.level[to].clauses.contains(clause)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What stores and engines let happen.
 //!
 //! A *store* is replicated: every call has a copy of the data, and what others write arrives some day. Its levels are
-//! [axioms] over who sees whom, CLOTHO's Table 1 and a few more. An *engine* is one node with locks and snapshots; what it
-//! does at its levels is a table of [rules](engines). `store:read-committed` is Table 1's level, and a promise about
+//! [axioms] over who sees whom, CLOTHO's Table 1 and a few more. An *engine* is one node with locks and snapshots; what
+//! it does at its levels is a table of [rules](engines). `store:read-committed` is Table 1's level, and a promise about
 //! visibility alone; `read committed` on PostgreSQL is PostgreSQL's.
 
 pub mod axioms;
@@ -53,8 +53,8 @@ pub enum LevelError {
 }
 
 impl Target {
-    /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's, if there is an engine (its family
-    /// and settings), and else a store's. Case, hyphens and underscores do not matter.
+    /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's, if there is an engine (its
+    /// family and settings), and else a store's. Case, hyphens and underscores do not matter.
     pub fn parse(text: &str, engine: Option<(&str, &[String])>) -> Result<Target, LevelError> {
         let trimmed = text.trim();
         let prefix = trimmed.get(..STORE.len()).filter(|prefix| prefix.eq_ignore_ascii_case(STORE));

@@ -1,16 +1,16 @@
 //! Orders of execution: the cycle's statements in every order, and the rest around them.
 //!
-//! What matters is in which order the statements of the cycle are executed, and there are few of them. The others are put
-//! where they disturb least:
+//! What matters is in which order the statements of the cycle are executed, and there are few of them. The others are
+//! put where they disturb least:
 //!
 //! ```text
 //!   A:  head  node  middle  node  tail          head, middle: directly before the node that they lead to
 //!   B:              node  tail                  tail, with the end of the transaction: directly behind the last node
 //! ```
 //!
-//! There are other choices, which come later: all heads at the very beginning, so that snapshots are old; some tails at the
-//! very end, so that nobody sees what they commit; and, if a transaction ends between two nodes, its end directly behind the
-//! first one.
+//! There are other choices, which come later: all heads at the very beginning, so that snapshots are old; some tails at
+//! the very end, so that nobody sees what they commit; and, if a transaction ends between two nodes, its end directly
+//! behind the first one.
 
 use super::steps::Call;
 
@@ -56,8 +56,8 @@ fn extend(calls: &[Call], done: &mut [usize], order: &mut Interleaving, all: &mu
     }
 }
 
-/// The choices that can make a difference, the simplest first. `heads` says whether it matters where snapshots are taken,
-/// `tails` whether each tail may have a place of its own.
+/// The choices that can make a difference, the simplest first. `heads` says whether it matters where snapshots are
+/// taken, `tails` whether each tail may have a place of its own.
 pub(super) fn choices(calls: &[Call], heads: bool, tails: bool) -> Vec<Choice> {
     let has_head = calls.iter().any(|call| call.nodes[0] > 0);
     let has_end = |call: &Call| matches!(call.nodes[..], [first, last] if last_end(call, first, last).is_some());

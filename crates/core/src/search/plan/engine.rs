@@ -127,13 +127,19 @@ impl Node<'_> {
     /// Whether the second acts on a snapshot that is older than what the first has committed.
     fn fails(&self, first: usize, second: usize, table: u16) -> bool {
         let Some(rules) = self.rules(second).filter(|rules| rules.acts == Acts::Snapshot) else { return false };
-        let acts = self.touches(second, table).any(|touch| touch.grip >= Grip::Share);
-        let wrote = self.touches(first, table).any(|touch| touch.is_write());
+        // A foreign key does not mind that the row was changed, but that it has come or gone.
+        let minds = |touch: &Touch| match touch.grip {
+            Grip::Look => None,
+            Grip::Refer => Some(Grip::Exist),
+            _ => Some(Grip::Write),
+        };
+        let least = self.touches(second, table).filter_map(minds).min();
+        let clashes = |least: Grip| self.touches(first, table).any(|touch| touch.grip >= least);
         let is_newer = || {
             let snapshot = self.snapshot(second, rules.view).unwrap_or(second);
             self.is_committed_before(first, second) && !self.is_committed_before(first, snapshot)
         };
-        acts && wrote && is_newer()
+        least.is_some_and(clashes) && is_newer()
     }
 
     fn touches(&self, place: usize, table: u16) -> impl Iterator<Item = &Touch> {

@@ -2,8 +2,8 @@
 //!
 //! # The problem
 //!
-//! A cycle says who reads what of whom. For that to happen, its statements must be executed in a suitable order, and see
-//! the right things: on a store, what has been delivered; on an engine, what snapshots and locks let them see.
+//! A cycle says who reads what of whom. For that to happen, its statements must be executed in a suitable order, and
+//! see the right things: on a store, what has been delivered; on an engine, what snapshots and locks let them see.
 //!
 //! ```text
 //!   cycle:  A.select ──rw──→ B.update,  B.select ──rw──→ A.update
@@ -15,8 +15,8 @@
 //!
 //! # The idea
 //!
-//! What a plan leaves open, a solver decides afterwards: arguments, rows, and whether those meet who must, and those do not
-//! who must not. So the plans of a cycle are enumerated, the simplest first:
+//! What a plan leaves open, a solver decides afterwards: arguments, rows, and whether those meet who must, and those do
+//! not who must not. So the plans of a cycle are enumerated, the simplest first:
 //!
 //! 1. `steps`: each call along its way: its statements and the ends of its transactions
 //! 2. `arrange`: the statements of the cycle in every order, the rest around them
@@ -24,14 +24,14 @@
 //! 4. `engine`: visibility, waiting and refusals by rules
 //! 5. `rows`: what is known to be the same row, without a solver; it often shows that there is no plan
 //!
-//! Hops demand: *wr*: the second sees the first. *rw*: the first does not see the second. *ww*: the first comes before the
-//! second. What else happens between the calls, outside the cycle, follows from what is seen.
+//! Hops demand: *wr*: the second sees the first. *rw*: the first does not see the second. *ww*: the first comes before
+//! the second. What else happens between the calls, outside the cycle, follows from what is seen.
 //!
 //! # What no plan means
 //!
-//! That the level forbids the cycle for these ways, in every order of its statements that is looked at. Nobody waits in a
-//! plan: what would wait is *apart*. Calls that are one transaction each have no plan at a serializable level; a call that
-//! commits in the middle may have one, and rightly so.
+//! That the level forbids the cycle for these ways, in every order of its statements that is looked at. Nobody waits in
+//! a plan: what would wait is *apart*. Calls that are one transaction each have no plan at a serializable level; a call
+//! that commits in the middle may have one, and rightly so.
 
 mod steps;
 mod arrange;
@@ -137,6 +137,9 @@ impl<'a> Plans<'a> {
             return None;
         }
         let hops = Hop::all(&question);
+        if !hops.iter().all(|hop| hop.lasts(&calls)) {
+            return None;
+        }
         let takes_snapshots = |call: &Call| {
             call.transactions.iter().any(|transaction| match transaction.level {
                 Target::Engine(rules) => matches!(rules.view, View::FirstStatement | View::FirstQuery),

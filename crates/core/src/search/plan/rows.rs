@@ -8,8 +8,8 @@
 //!   A: UPDATE … WHERE id = :account                                              the same one: A and B both write it
 //! ```
 //!
-//! That holds only as long as the row is there, so tables to which rows are added, or from which they are removed, by one
-//! of the procedures are left out.
+//! That holds only as long as the row is there, so tables to which rows are added, or from which they are removed, by
+//! one of the procedures are left out.
 
 use std::collections::BTreeMap;
 

@@ -40,6 +40,16 @@ impl Hop {
     pub(super) fn is_ordered(&self) -> bool {
         self.kind != Kind::Rw || self.to_undo
     }
+
+    /// Whether its writes last. What is rolled back overwrites nothing; it can only be seen while it is there.
+    pub(super) fn lasts(&self, calls: &[Call]) -> bool {
+        let commits = |(call, number): (usize, usize)| calls[call].transaction(calls[call].nodes[number]).commits;
+        match self.kind {
+            Kind::Wr => true,
+            Kind::Rw => self.to_undo || commits(self.to),
+            Kind::Ww => commits(self.from) && commits(self.to),
+        }
+    }
 }
 
 /// Calls in an order.

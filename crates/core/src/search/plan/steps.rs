@@ -140,9 +140,9 @@ impl Walk<'_> {
             if let Some(last) = self.call.transactions.last_mut() {
                 *last = Transaction { level, end: step, commits };
             }
+            self.level = self.usual;
         }
         self.state = idle(self.given);
-        self.level = self.usual;
     }
 
     /// `SET TRANSACTION ISOLATION LEVEL`: of the next transaction. A store has no such statement.
