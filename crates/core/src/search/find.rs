@@ -20,8 +20,11 @@ use crate::flow::program::Given;
 use crate::program::paths::{Limits, Pass, Way, ways};
 use crate::program::schema::Schema;
 
-/// How many plans of one cycle are asked about.
-const PLANS_MAX: usize = 24;
+/// How many plans of one cycle are asked about, and how many of them for the same ways: if the first few do not work,
+/// others hardly do.
+const PLANS_MAX: usize = 12;
+/// See [`PLANS_MAX`].
+const PLANS_EACH: usize = 4;
 /// How many ways of a procedure are tried on their own; most of those through loops contradict themselves.
 const WAYS_TRIED: usize = 60;
 
@@ -107,6 +110,8 @@ pub struct Anomaly {
     pub test: usize,
     /// For each visit of the cycle, which call of the test it is.
     pub calls: Vec<usize>,
+    /// Whether the test has a cycle through fewer calls in it, too.
+    pub contains_smaller: bool,
 }
 
 impl<'a> Search<'a> {
@@ -164,27 +169,41 @@ impl<'a> Search<'a> {
     /// Takes note of the cycles that the last test shows: the one at `first`, and others.
     fn take_all(&self, group: &Group, first: usize, done: &mut [bool], examined: &mut Examined) {
         let number = examined.tests.len() - 1;
-        let own = (0..group.cycles[first].visits.len()).collect();
-        examined.anomalies.push(self.anomaly(&group.cycles[first], number, own));
+        let own: Vec<usize> = (0..group.cycles[first].visits.len()).collect();
+        let ground = self.ground(&examined.tests[number].procedures);
+        let witness = Witness::new(&ground, &self.conflicts, &examined.tests[number]);
+        let contains_smaller = self.contains_smaller(group, &witness);
+        let note = |cycle: &Cycle, calls: Vec<usize>| {
+            let (structure, class) = (cycle.structure(&self.conflicts), classify(cycle, &self.conflicts, &self.given));
+            Anomaly { cycle: cycle.clone(), structure, class, test: number, calls, contains_smaller }
+        };
+        examined.anomalies.push(note(&group.cycles[first], own));
         if !self.options.grouping {
             return;
         }
-        let ground = self.ground(&examined.tests[number].procedures);
-        let witness = Witness::new(&ground, &self.conflicts, &examined.tests[number]);
         for at in first + 1..group.cycles.len() {
             if done[at] {
                 continue;
             }
             if let Some(calls) = witness.shows(&group.cycles[at]) {
                 done[at] = true;
-                examined.anomalies.push(self.anomaly(&group.cycles[at], number, calls));
+                examined.anomalies.push(note(&group.cycles[at], calls));
             }
         }
     }
 
-    fn anomaly(&self, cycle: &Cycle, test: usize, calls: Vec<usize>) -> Anomaly {
-        let (structure, class) = (cycle.structure(&self.conflicts), classify(cycle, &self.conflicts, &self.given));
-        Anomaly { cycle: cycle.clone(), structure, class, test, calls }
+    /// Whether a run has a cycle through fewer calls than its group has.
+    fn contains_smaller(&self, group: &Group, witness: &Witness<'_>) -> bool {
+        let is_part = |other: &&Group| {
+            let mut left = group.procedures.clone();
+            other.procedures.len() < group.procedures.len()
+                && other.procedures.iter().all(|one| {
+                    let at = left.iter().position(|procedure| procedure == one);
+                    at.map(|at| left.remove(at)).is_some()
+                })
+        };
+        let smaller = self.groups.iter().filter(is_part);
+        smaller.flat_map(|group| &group.cycles).any(|cycle| witness.shows(cycle).is_some())
     }
 
     /// The ground for calls of some procedures.
@@ -214,7 +233,7 @@ impl<'a> Search<'a> {
                 ways: &ways,
                 levels: &levels,
             };
-            for plan in plans(question).take(left) {
+            for plan in plans(question).take(left.min(PLANS_EACH)) {
                 left -= 1;
                 *asked += 1;
                 let budget = self.options.limits.budget;
@@ -222,7 +241,6 @@ impl<'a> Search<'a> {
                 let ask = Asked { ground: &ground, conflicts, cycle, ways: &ways, plan: &plan, budget };
                 match feasible(&ask) {
                     Feasible::Yes(values) => {
-                        if std::env::var("TXDBG").is_ok() { eprintln!("asked {} rounds {} calls {}", PLANS_MAX - left, values.rounds, ways.len()); }
                         let ways = ways.iter().map(|way| (*way).clone()).collect();
                         return Look::Happens(Box::new(Test { procedures, ways, plan, values: *values }));
                     }
@@ -231,7 +249,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if is_known && left > 0 { Look::Impossible } else { Look::Unknown }
+        if is_known { Look::Impossible } else { Look::Unknown }
     }
 
     /// The ways of a procedure that pass these nodes, but for those that contradict themselves.

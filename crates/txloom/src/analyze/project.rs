@@ -106,6 +106,12 @@ impl Project {
         }
     }
 
+    /// The same application with other rows to begin with.
+    #[must_use]
+    pub fn with_rows<'r>(&self, rows: impl Iterator<Item = &'r String>) -> Project {
+        Project { rows: rows.cloned().collect(), ..self.clone() }
+    }
+
     /// Whether a part of the sources could not be read or resolved.
     pub fn is_incomplete(&self) -> bool {
         self.diagnostics.iter().any(|(_, diagnostic)| diagnostic.severity == Severity::Error)

@@ -14,16 +14,20 @@ pub mod report;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use txloom_core::engine::Engine;
+use txloom_core::oracle::RunError;
 use txloom_core::program::paths::Limits;
 use txloom_core::search::cycles::{Bounds, Cycle};
 use txloom_core::search::find::{Anomaly, Examined, Options, Search, Test};
 use txloom_core::search::ground::{Called, Rows};
 use txloom_core::search::level::Target as Level;
+use txloom_core::value::Value;
 
 pub use case::case;
 pub use run::{Shown, TrialError, Trials};
 
 use super::Project;
+use crate::execute::reset;
 use crate::interrupt;
 
 /// What is searched for.
@@ -68,6 +72,22 @@ pub struct Searched {
 pub fn called(project: &Project) -> Vec<Called<'_>> {
     let pairs = project.program.procedures.iter().zip(&project.accesses);
     pairs.map(|(procedure, access)| Called { procedure, access }).collect()
+}
+
+/// The rows that a project's files make, as a database holds them.
+pub fn rows_of(project: &Project, engine: &mut dyn Engine) -> Result<Rows, RunError> {
+    let setup: Vec<String> = project.definitions.iter().chain(&project.rows).cloned().collect();
+    reset(engine, &setup)?;
+    let held = engine.snapshot().map_err(RunError::from)?;
+    let dialect = engine.info().dialect;
+    let mut rows = Rows::new();
+    for (name, result) in &held.tables {
+        let columns: Vec<String> = result.columns.iter().map(|column| column.name.to_lowercase()).collect();
+        let row = |values: Vec<Value>| columns.iter().cloned().zip(values).collect();
+        let table = name.rsplit('.').next().unwrap_or(name).to_lowercase();
+        rows.insert(table, dialect.values(result).into_iter().map(row).collect());
+    }
+    Ok(rows)
 }
 
 /// A search over a project's procedures.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use txloom_core::finding::Finding;
 use txloom_core::search::conflicts::{Column, Conflicts, Kind};
 use txloom_core::search::cycles::Structure;
 use txloom_core::search::find::{Anomaly, Search, Test};
 use txloom_core::search::level::Target;
 use txloom_core::search::level::engines::{Acts, View};
 use txloom_core::search::{script, start};
+use txloom_core::trace::Check;
 
 use super::super::Project;
 use super::{Searched, Shown, Wanted};
@@ -69,6 +71,18 @@ pub fn fate(shown: &Shown) -> FateReport {
     }
 }
 
+/// The assertions that hold at the start and not at the end.
+pub fn broken(finding: &Finding) -> Vec<String> {
+    let checks = &finding.trace.checks;
+    let holds_first = |name: &str| checks.iter().find(|check| check.name == name).is_some_and(Check::holds);
+    let broken = checks.iter().filter(|check| !check.holds() && check.outcome.error.is_none());
+    let mut names: Vec<String> =
+        broken.filter(|check| holds_first(&check.name)).map(|check| check.name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 struct Writer<'a> {
     project: &'a Project,
     conflicts: &'a Conflicts,
@@ -108,6 +122,8 @@ impl Writer<'_> {
                 .map(|(_, _, table)| self.conflicts.tables[usize::from(*table)].clone())
                 .collect(),
             anomalies: alike.len(),
+            tests: alike.iter().map(|anomaly| anomaly.test).collect(),
+            contains_smaller: alike.iter().all(|anomaly| anomaly.contains_smaller),
             shown: None,
             remark: self.remark(anomaly, test, &hops),
             dependencies: hops.iter().map(|(from, to)| self.dependency(test, from, to)).collect(),

@@ -6,6 +6,7 @@
 //! ```
 
 mod cases;
+mod search;
 mod settings;
 
 use std::path::PathBuf;
@@ -40,12 +41,31 @@ pub struct AnalyzeArgs {
     /// Run every schedule that is found, and tell whether it goes wrong
     #[arg(long)]
     pub run: bool,
-    /// Where to run them [default: sqlite]
+    /// Where to run them [default: sqlite; replicas:3 for a level of stores]
     #[arg(long, value_name = "TARGET")]
     pub on: Option<String>,
-    /// The isolation level to run at
-    #[arg(long, default_value = "serializable")]
-    pub level: String,
+    /// Search for serializability anomalies at this level: one of the target's, if --on names one, or a store's
+    /// (eventual, causal, read-committed, … or store:NAME). With --run, the level to run at [default: serializable]
+    #[arg(long)]
+    pub level: Option<String>,
+    /// How many statements a cycle of dependencies may have
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "level")]
+    pub length: usize,
+    /// How many calls a cycle may go through
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "level")]
+    pub instances: usize,
+    /// Look also at reads that decide nothing: no write and no branch depends on them
+    #[arg(long, requires = "level")]
+    pub external: bool,
+    /// Begin with the rows of this file (INSERT statements), not with rows that the search chooses
+    #[arg(long, value_name = "FILE", requires = "level")]
+    pub initial: Option<PathBuf>,
+    /// Stop searching after this time, and tell what was not looked at, e.g. 30s, 5m
+    #[arg(long = "for", value_name = "TIME", requires = "level")]
+    pub time: Option<String>,
+    /// Print every structure, also those that contain a smaller one
+    #[arg(long, requires = "level")]
+    pub all: bool,
     /// Sample values for tables that no file fills (TOML)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
@@ -81,7 +101,10 @@ Examples:
   txloom analyze app.sql                                     what can go wrong, and where
   txloom analyze procedures/ --schema dump.sql --run         … and does it? On SQLite
   txloom analyze app.sql --run --on postgres -o found        on PostgreSQL; cases to run again in found/
-  txloom analyze app.sql --each-statement                    what do the transactions protect from?";
+  txloom analyze app.sql --each-statement                    what do the transactions protect from?
+  txloom analyze app.sql --level read-committed --on postgres --run
+                                                             which calls break each other at that level?
+  txloom analyze app.sql --level eventual --run              … and on a replicated, weakly consistent store?";
 
 /// Runs the command.
 pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
@@ -108,8 +131,10 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if args.summary {
         told.summary.funnel = Some(report::funnel(&analysis));
     }
-    if args.run {
-        try_all(&settings, &project, &analysis, &mut told, streams)?;
+    match &settings.search {
+        Some(wanted) => search::search(&settings, wanted, &project, &mut told, streams)?,
+        None if args.run => try_all(&settings, &project, &analysis, &mut told, streams)?,
+        None => {}
     }
     print(args, &told, &project, streams)?;
     if interrupt::requested() {
@@ -183,6 +208,9 @@ fn print(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project, streams: 
         Format::Json => streams.print(&json::print(&Report::new(Body::Analysis(Box::new(told.clone()))))),
         Format::Text if args.summary => streams.print(&text::print_analysis_summary(told, &options)),
         Format::Text if args.tables => streams.print(&text::print_analysis_tables(told, &project.files, &options)),
+        Format::Text if told.anomalies.is_some() => {
+            streams.print(&text::print_anomalies(told, &project.files, &options, args.all))
+        }
         Format::Text => streams.print(&text::print_analysis(told, &project.files, &options)),
     }
 }
@@ -195,6 +223,9 @@ fn exit(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project) -> Exit {
         .filter_map(|it| it.fate.as_ref())
         .chain(told.commit_points.iter().filter_map(|it| it.fate.as_ref()))
         .collect();
+    if let Some(anomalies) = &told.anomalies {
+        return search::exit(anomalies, args.run, project);
+    }
     let is_found = match args.run {
         true => fates.iter().any(|fate| fate.verdict == "manifest"),
         false => !told.schedules.is_empty() || !told.commit_points.is_empty(),

@@ -1,8 +1,11 @@
 //! What the flags of `analyze` mean.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use txloom_core::level::LevelName;
 use txloom_core::program::state::{self, Samples};
+use txloom_core::search::cycles::Bounds;
 
 use super::super::args::ServerArgs;
 use super::super::cases::{expand, read_file};
@@ -26,12 +29,36 @@ pub(super) struct AnalyzeSettings {
     pub(super) out: Option<PathBuf>,
     /// What private servers are told.
     pub(super) server: ServerArgs,
+    /// The anomalies that are searched for.
+    pub(super) search: Option<SearchSettings>,
+    /// Whether what is found is run.
+    pub(super) runs: bool,
+}
+
+/// What is searched for.
+pub(super) struct SearchSettings {
+    /// The level, as it was written.
+    pub(super) level: String,
+    /// How long cycles may be.
+    pub(super) bounds: Bounds,
+    /// Whether reads count that decide nothing.
+    pub(super) external: bool,
+    /// Rows to begin with: the file and what it says.
+    pub(super) initial: Option<SourceFile>,
+    /// When to stop.
+    pub(super) time: Option<Duration>,
 }
 
 impl AnalyzeSettings {
     /// Checks the flags.
     pub(super) fn new(args: &AnalyzeArgs) -> Result<AnalyzeSettings, Failure> {
-        let mut targets = settings::targets(&args.on)?;
+        let search = SearchSettings::new(args)?;
+        // A level of stores is run on a store, with a node for each call.
+        let on = match (&args.on, &search) {
+            (None, Some(wanted)) => Some(format!("replicas:{}", wanted.bounds.instances.clamp(2, 9))),
+            (on, _) => on.clone(),
+        };
+        let mut targets = settings::targets(&on)?;
         settings::tell_servers(&mut targets, &args.server)?;
         let mut files: Vec<PathBuf> = Vec::new();
         for path in args.schema.iter().chain(&args.files) {
@@ -42,13 +69,17 @@ impl AnalyzeSettings {
             }
         }
         let trial = Settings {
-            level: settings::level(&args.level)?,
+            level: match (&search, &args.level) {
+                (None, Some(level)) => settings::level(level)?,
+                _ => settings::level("serializable")?,
+            },
             samples: Samples::default(),
             seed: args.seed,
             limit: settings::parse_duration(&args.statement_limit)?,
         };
         let (out, server) = (args.out.clone(), args.server.clone());
-        Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server })
+        let runs = args.run;
+        Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, search, runs })
     }
 
     /// Reads all files.
@@ -62,6 +93,40 @@ impl AnalyzeSettings {
             }
         }
         if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
+    }
+}
+
+impl SearchSettings {
+    /// Checks the flags; serializable is what `analyze` runs at without a search, since nothing is to be found there.
+    fn new(args: &AnalyzeArgs) -> Result<Option<SearchSettings>, Failure> {
+        let Some(level) = &args.level else { return Ok(None) };
+        let is_serializable = LevelName::parse(level).is_some_and(|level| level.as_str() == "serializable");
+        if is_serializable && (args.on.is_none() || args.run) && args.initial.is_none() {
+            return Ok(None);
+        }
+        let read = |path: &PathBuf| match std::fs::read_to_string(path) {
+            Ok(text) => Ok(SourceFile { name: path.display().to_string(), text }),
+            Err(error) => Err(Failure::bad_input(format!("cannot read {}: {error}", path.display()))),
+        };
+        let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| match range.contains(&value) {
+            true => Ok(value),
+            false => Err(Failure::bad_input(format!(
+                "--{name} {value}: write a number from {} to {}",
+                range.start(),
+                range.end()
+            ))),
+        };
+        Ok(Some(SearchSettings {
+            level: level.clone(),
+            bounds: Bounds {
+                length: in_range("length", args.length, 2..=8)?,
+                instances: in_range("instances", args.instances, 2..=4)?,
+                split_statements: false,
+            },
+            external: args.external,
+            initial: args.initial.as_ref().map(read).transpose()?,
+            time: args.time.as_deref().map(settings::parse_span).transpose()?,
+        }))
     }
 }
 

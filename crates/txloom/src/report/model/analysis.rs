@@ -69,6 +69,10 @@ pub struct StructureReport {
     pub tables: Vec<String>,
     /// How many anomalies there are of this structure.
     pub anomalies: usize,
+    /// The run that shows each of them, by number from 0.
+    pub tests: Vec<usize>,
+    /// Whether the run has a cycle through fewer calls in it, too.
+    pub contains_smaller: bool,
     /// How many of them showed, if they were run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<usize>,

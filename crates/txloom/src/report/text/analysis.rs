@@ -55,13 +55,13 @@ fn is_manifest(fate: Option<&FateReport>) -> bool {
     fate.is_some_and(|fate| fate.verdict == "manifest")
 }
 
-struct Printer<'a> {
-    sources: &'a [SourceFile],
-    options: &'a TextOptions,
+pub(super) struct Printer<'a> {
+    pub(super) sources: &'a [SourceFile],
+    pub(super) options: &'a TextOptions,
 }
 
 impl Printer<'_> {
-    fn remark(&self, remark: &RemarkReport, fate: Option<&FateReport>) -> String {
+    pub(super) fn remark(&self, remark: &RemarkReport, fate: Option<&FateReport>) -> String {
         let is_error = remark.severity == "error" || is_manifest(fate);
         let kind = match remark.severity.as_str() {
             _ if is_error => ReportKind::Error,

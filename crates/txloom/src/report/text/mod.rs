@@ -45,6 +45,7 @@ mod hunt;
 mod invariants;
 mod storm;
 mod analysis;
+mod anomalies;
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ use super::model::levels::LevelsReport;
 use super::model::storm::{StormPlan, StormReport};
 use super::model::{Body, CaseReport, FindingReport, JudgedCase, ReducedCase, Report, Totals};
 pub use analysis::{print_analysis, print_analysis_summary, print_analysis_tables};
+pub use anomalies::print_anomalies;
 use line::Line;
 use page::Page;
 pub use storm::StormProgress;

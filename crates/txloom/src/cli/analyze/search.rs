@@ -1,0 +1,134 @@
+//! `txloom analyze --level …`: which calls break each other at a level?
+
+use std::collections::BTreeMap;
+
+use txloom_core::engine::EngineInfo;
+use txloom_core::level::LevelName;
+use txloom_core::program::front::Definitions;
+use txloom_core::search::ground::Rows;
+use txloom_core::search::level::Target as Level;
+
+use super::super::failure::Failure;
+use super::super::run::start_targets;
+use super::super::streams::Streams;
+use super::cases::Folder;
+use super::settings::{AnalyzeSettings, SearchSettings};
+use crate::analyze::Project;
+use crate::analyze::search::{self, Searched, Shown, Trials, Wanted, report};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::report::model::analysis::{AnalysisReport, AnomaliesReport, RunOn};
+
+/// Searches, and runs what is found if that is asked for.
+pub(super) fn search(
+    settings: &AnalyzeSettings,
+    asked: &SearchSettings,
+    project: &Project,
+    told: &mut AnalysisReport,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
+    let given = asked.initial.as_ref().map(|file| project.with_rows(Definitions::read(&file.text).rows()));
+    let project = given.as_ref().unwrap_or(project);
+    let needs_engine = settings.runs || given.is_some();
+    let mut runner = match needs_engine {
+        true => Some(start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?),
+        false => None,
+    };
+    let info = runner.as_mut().map(|runner| runner.engines_mut()[0].info().clone());
+    let level = level(settings, asked, info.as_ref())?;
+    let initial = match (&given, &mut runner) {
+        (Some(given), Some(runner)) => Some(search::rows_of(given, runner.engines_mut()[0].as_mut())?),
+        _ => None,
+    };
+    let wanted = wanted(asked, level, initial);
+    let called = search::called(project);
+    let prepared = search::prepare(project, &called, &wanted);
+    let found = search::search(&prepared, wanted.time);
+    let mut anomalies = report::report(project, &wanted, &prepared, &found);
+    if let (Some(runner), Some(info), true) = (&mut runner, &info, settings.runs) {
+        let of_engine = matches!(wanted.level, Level::Engine(_));
+        let name = of_engine.then(|| LevelName::custom(&asked.level));
+        if let Some(name) = &name {
+            info.require_level(name)?;
+        }
+        let shown = name.as_ref().unwrap_or(&info.default_level).to_string();
+        told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level: shown });
+        super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
+        let folder = settings.out.as_deref().map(|out| Folder::new(out, project)).transpose()?;
+        let trials = Trials::new(project, runner, name, given.is_some());
+        run_all(trials, &found, &mut anomalies, folder)?;
+    }
+    told.schedules.clear();
+    told.commit_points.clear();
+    told.anomalies = Some(anomalies);
+    Ok(())
+}
+
+fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>) -> Wanted {
+    let mut bounds = asked.bounds;
+    bounds.split_statements = matches!(level, Level::Store(_));
+    Wanted { level, bounds, external: asked.external, initial, time: asked.time, grouping: true }
+}
+
+/// The rules of the level: the target's, if it has levels of its own, or a store's.
+fn level(settings: &AnalyzeSettings, asked: &SearchSettings, info: Option<&EngineInfo>) -> Result<Level, Failure> {
+    let family = settings.target.family.name;
+    let is_store = family == "replicas";
+    let none = Vec::new();
+    let of = info.map_or(&none, |info| &info.settings);
+    let engine = (!is_store).then_some((family, of.as_slice()));
+    Level::parse(&asked.level, engine).map_err(Failure::bad_input)
+}
+
+/// Runs the test of every anomaly, once each.
+fn run_all(
+    mut trials: Trials<'_>,
+    found: &Searched,
+    anomalies: &mut AnomaliesReport,
+    mut folder: Option<Folder>,
+) -> Result<(), Failure> {
+    let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
+    for (at, test) in found.tests.iter().enumerate() {
+        if interrupt::requested() {
+            return Ok(());
+        }
+        shown.insert(at, trials.run(test)?);
+    }
+    let is_manifest = |test: &usize| matches!(shown.get(test), Some(Shown::Manifest(_)));
+    let count = found.anomalies.iter().filter(|anomaly| is_manifest(&anomaly.test)).count();
+    anomalies.shown = Some((found.anomalies.len(), count));
+    for structure in &mut anomalies.structures {
+        let alike: Vec<usize> = structure.tests.clone();
+        structure.shown = Some(alike.iter().filter(|test| is_manifest(test)).count());
+        let best = alike.iter().copied().find(|test| is_manifest(test)).unwrap_or(alike[0]);
+        let Some(one) = shown.get(&best) else { continue };
+        let mut fate = report::fate(one);
+        fate.calls.clone_from(&structure.calls);
+        if let Shown::Manifest(finding) = one {
+            structure.breaks = report::broken(finding);
+            if let Some(folder) = &mut folder {
+                folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
+            }
+        }
+        structure.fate = Some(fate);
+    }
+    Ok(())
+}
+
+fn structure_name(number: usize, class: &str) -> String {
+    format!("{number}-{}", class.replace(' ', "-"))
+}
+
+/// Something was found; or something could not be told; or all is well.
+pub(super) fn exit(anomalies: &AnomaliesReport, runs: bool, project: &Project) -> Exit {
+    let is_found = match (runs, anomalies.shown) {
+        (true, Some((_, shown))) => shown > 0,
+        _ => anomalies.found > 0,
+    };
+    let is_open = anomalies.unknown > 0 || anomalies.left > 0 || project.is_incomplete();
+    match (is_found, is_open) {
+        (true, _) => Exit::Found,
+        (false, true) => Exit::Undecided,
+        (false, false) => Exit::Clean,
+    }
+}

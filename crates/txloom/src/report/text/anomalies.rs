@@ -1,0 +1,87 @@
+//! Which calls break each other: the statements of each cycle in the sources, and what became of its run.
+
+use super::super::model::analysis::{AnalysisReport, AnomaliesReport, StructureReport};
+use super::TextOptions;
+use super::analysis::Printer;
+use super::hunt::count;
+use super::wrapped;
+use crate::analyze::SourceFile;
+
+/// The whole report; structures that contain a smaller one only with `all`.
+pub fn print_anomalies(report: &AnalysisReport, sources: &[SourceFile], options: &TextOptions, all: bool) -> String {
+    let printer = Printer { sources, options };
+    let mut text: String = report.remarks.iter().map(|remark| printer.remark(remark, None) + "\n").collect();
+    let Some(anomalies) = &report.anomalies else { return text };
+    for structure in anomalies.structures.iter().filter(|one| all || !one.contains_smaller) {
+        text += &print_structure(structure, &printer, options);
+        text += "\n";
+    }
+    text + &conclusion(report, anomalies, options, all)
+}
+
+fn print_structure(structure: &StructureReport, printer: &Printer<'_>, options: &TextOptions) -> String {
+    let mut remark = structure.remark.clone();
+    let width = options.width.saturating_sub(16).max(40);
+    let fold = |text: &str| wrapped(text, width).join("\n");
+    remark.notes.push(structure.dependencies.iter().map(|one| fold(one)).collect::<Vec<_>>().join("\n"));
+    let names = ["a", "b", "c", "d"];
+    let calls = structure.calls.iter().zip(names).map(|(call, name)| fold(&format!("{name} = {call}")));
+    remark.notes.push(calls.collect::<Vec<_>>().join("\n"));
+    if !structure.rows.is_empty() {
+        remark.notes.push(structure.rows.iter().map(|row| fold(row)).collect::<Vec<_>>().join("\n"));
+    }
+    if !structure.breaks.is_empty() {
+        remark.notes.push(fold(&format!("breaks {}", structure.breaks.join(", "))));
+    }
+    if let Some(fix) = &structure.fix {
+        remark.help = Some(format!("{}\n{}", fold(&fix.says), fix.diff.trim_end()));
+    }
+    let mut fate = structure.fate.clone();
+    if let Some(fate) = &mut fate {
+        fate.calls.clear();
+    }
+    let mut text = printer.remark(&remark, fate.as_ref());
+    if structure.anomalies > 1 {
+        text += &format!("    {} cycles of this structure\n", structure.anomalies);
+    }
+    text
+}
+
+fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &TextOptions, all: bool) -> String {
+    let AnomaliesReport { level, means, found, candidates, structures, .. } = anomalies;
+    let mut lines = vec![format!("At {level}: {means}.")];
+    let looked = format!(
+        "{} of dependencies, up to {} statements in {} calls",
+        count(*candidates as u64, "candidate cycle"),
+        anomalies.length,
+        anomalies.instances
+    );
+    lines.push(match (found, candidates) {
+        (0, 0) => "No statements of two calls depend on each other in a cycle: every run is serializable.".to_string(),
+        (0, _) if anomalies.unknown + anomalies.left == 0 => {
+            format!("None of {looked} can happen and show: every run that was looked at is serializable.")
+        }
+        (0, _) => format!("Of {looked}, none was found to happen."),
+        _ => format!("Of {looked}, {found} happen, in {}.", count(structures.len() as u64, "structure")),
+    });
+    let hidden = structures.iter().filter(|one| one.contains_smaller).count() as u64;
+    if hidden > 0 && !all {
+        lines.push(format!(
+            "{} through more calls, whose runs contain one of the above, not shown (--all does).",
+            count(hidden, "structure")
+        ));
+    }
+    if let (Some((ran, shown)), Some(run)) = (anomalies.shown, &report.run) {
+        lines.push(format!("Run on {} {} at {}: {shown} of {ran} show.", run.target, run.version, run.level));
+    } else if *found > 0 {
+        lines.push("--run tells whether they do on a real database.".to_string());
+    }
+    for (number, what) in
+        [(anomalies.unknown, "could not be decided"), (anomalies.left, "were not looked at, because time was up")]
+    {
+        if number > 0 {
+            lines.push(format!("{} {what}.", count(number as u64, "cycle")));
+        }
+    }
+    lines.iter().flat_map(|line| wrapped(line, options.width)).map(|line| line + "\n").collect()
+}
