@@ -285,11 +285,9 @@ impl Search<'_> {
     fn close(&mut self) {
         let path = &self.path;
         let has_st = path.iter().any(|visit| visit.through != Through::One);
-        if !has_st && !(self.bounds.split_statements && self.is_split()) {
-            return;
-        }
+        let is_valid = has_st || (self.bounds.split_statements && self.is_split());
         let rotation = |by: usize| path[by..].iter().chain(&path[..by]);
-        if (1..path.len()).all(|by| rotation(0).le(rotation(by))) {
+        if is_valid && (1..path.len()).all(|by| rotation(0).le(rotation(by))) {
             self.found.push(Cycle { visits: path.as_slice().into() });
         }
     }

@@ -100,9 +100,8 @@ fn transfer<'a>(node: &'a Node, behind: &Cells<'a>) -> Cells<'a> {
     let mut before = behind.clone();
     match &node.operation.kind {
         OperationKind::Assign(variable, value) => {
-            if before.remove(&Cell::Variable(&variable.name)) {
-                mentioned(value, &mut before);
-            }
+            let is_needed = before.remove(&Cell::Variable(&variable.name));
+            is_needed.then(|| mentioned(value, &mut before));
         }
         OperationKind::Unless(condition, _) => mentioned(condition, &mut before),
         OperationKind::Send(sql) => {
@@ -127,14 +126,12 @@ fn transfer<'a>(node: &'a Node, behind: &Cells<'a>) -> Cells<'a> {
             for (at, _) in variables.iter().enumerate().filter(|(_, one)| behind.contains(&Cell::Variable(&one.name))) {
                 before.extend([Cell::Kept(cursor, at), Cell::Rows(cursor)]);
             }
-            if before.remove(&Cell::Count) {
-                before.insert(Cell::Rows(cursor));
-            }
+            let is_needed = before.remove(&Cell::Count);
+            before.extend(is_needed.then_some(Cell::Rows(cursor)));
         }
         OperationKind::Close(cursor, true) => {
-            if before.remove(&Cell::Count) {
-                before.insert(Cell::Rows(cursor));
-            }
+            let is_needed = before.remove(&Cell::Count);
+            before.extend(is_needed.then_some(Cell::Rows(cursor)));
         }
         _ => {}
     }
