@@ -28,18 +28,19 @@ pub fn node(call: usize) -> u32 {
     u32::try_from(call).map_or(u32::MAX, |call| call + 1)
 }
 
-/// The schedule of a test. With `nodes`, each call runs at a node of its own.
-pub fn schedule(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect, nodes: bool) -> Schedule {
+/// The schedule of a test. If there are several nodes, each call runs at one of its own.
+pub fn schedule(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect, nodes: Option<u32>) -> Schedule {
     let names = names(calls.len());
     let mut entries = Vec::new();
-    if nodes {
-        entries.push(ScheduleEntry::Event(Event::Partition((0..calls.len()).map(|call| vec![node(call)]).collect())));
+    if let Some(nodes) = nodes {
+        let apart = (1..=nodes).map(|node| vec![node]).collect();
+        entries.push(ScheduleEntry::Event(Event::Partition(apart)));
     }
     let mut senders: Vec<Sender<'_>> =
         calls.iter().zip(&test.ways).map(|(called, way)| Sender { called, way, at: 0, is_open: false }).collect();
     let mut delivered: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (number, one) in test.plan.moves.iter().enumerate() {
-        if nodes {
+        if nodes.is_some() {
             let new: Vec<usize> = test.plan.sees[number]
                 .iter()
                 .copied()
@@ -50,7 +51,7 @@ pub fn schedule(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect, nodes:
         let count = senders[one.instance].messages_up_to(one.at, dialect);
         entries.extend((0..count).map(|_| ScheduleEntry::Step(names[one.instance].clone())));
     }
-    if nodes {
+    if nodes.is_some() {
         entries.push(ScheduleEntry::Event(Event::Heal));
     }
     Schedule(entries)

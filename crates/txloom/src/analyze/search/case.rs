@@ -13,13 +13,13 @@ use txloom_core::search::{script, start};
 use super::super::Project;
 use super::super::trial::PROGRAM_FILE;
 
-/// The case of a test. With `nodes`, each call runs at a node of its own.
+/// The case of a test. If there are several nodes, each call runs at one of its own.
 pub fn case(
     project: &Project,
     test: &Test,
     level: Option<&LevelName>,
     dialect: &dyn Dialect,
-    nodes: bool,
+    nodes: Option<u32>,
     given: bool,
 ) -> Case {
     let called: Vec<Called<'_>> = test
@@ -30,7 +30,7 @@ pub fn case(
         .collect();
     let names = script::names(called.len());
     let mut lines: Vec<Line> = level.map(|level| Line::Isolation(None, level.clone())).into_iter().collect();
-    if nodes {
+    if nodes.is_some() {
         lines.extend(names.iter().enumerate().map(|(at, name)| Line::Node(name.clone(), script::node(at))));
     }
     lines.push(Line::Program(PROGRAM_FILE.to_string()));

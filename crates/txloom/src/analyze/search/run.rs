@@ -40,6 +40,8 @@ pub struct Trials<'a> {
     level: Option<LevelName>,
     /// Whether the rows are those of the project's files.
     given: bool,
+    /// How many nodes the target has, if it has several.
+    nodes: Option<u32>,
 }
 
 impl<'a> Trials<'a> {
@@ -49,19 +51,23 @@ impl<'a> Trials<'a> {
         runner: &'a mut EngineRunner,
         level: Option<LevelName>,
         given: bool,
+        nodes: Option<u32>,
     ) -> Trials<'a> {
-        Trials { project, runner, level, given }
+        Trials { project, runner, level, given, nodes }
     }
 
     /// The case of a test, for the target.
     pub fn case(&mut self, test: &Test) -> Case {
         let info = self.runner.engines_mut()[0].info();
-        let (dialect, nodes) = (info.dialect, info.capabilities.nodes);
-        case(self.project, test, self.level.as_ref(), dialect, nodes, self.given)
+        case(self.project, test, self.level.as_ref(), info.dialect, self.nodes, self.given)
     }
 
     /// Runs a test; what shows is run again before it is told.
     pub fn run(&mut self, test: &Test) -> Result<Shown, TrialError> {
+        let calls = test.procedures.len();
+        if let Some(nodes) = self.nodes.filter(|nodes| (*nodes as usize) < calls) {
+            return Ok(Shown::Undecided(format!("it needs {calls} nodes, and there are {nodes}")));
+        }
         let case = self.case(test);
         let oracle = Calls { policy: Policy::default() };
         let found = match oracle.judge(&case, self.runner)? {
