@@ -185,6 +185,8 @@ impl Search<'_, '_> {
             let there = problem.not(symbol.null);
             problem.prefer([there]);
         }
+        self.wish_distinct();
+        let problem = &mut self.symbols.problem;
         let rows: Vec<_> = self.world.tables.iter().flat_map(|slots| &slots.rows).collect();
         for row in &rows {
             let absent = problem.not(row.present);
@@ -200,6 +202,19 @@ impl Search<'_, '_> {
                     problem.prefer_small(digits);
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Calls of one procedure should say different things where they may.
+    fn wish_distinct(&mut self) {
+        for (at, one) in self.arguments.iter().enumerate() {
+            for other in &self.arguments[..at] {
+                for (name, value) in one {
+                    let Some(their) = other.get(name) else { continue };
+                    let differ = hops::differ(&mut self.symbols, value, their);
+                    self.symbols.problem.prefer([differ]);
+                }
             }
         }
     }
