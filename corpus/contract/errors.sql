@@ -8,8 +8,10 @@
 -- > error unique
 /*a*/ INSERT INTO child VALUES (2, 7, 5);
 -- > error foreign-key
+-- > [replicas] affected 1
 /*a*/ DELETE FROM parent WHERE id = 1;
 -- > error foreign-key
+-- > [replicas] affected 1
 /*a*/ INSERT INTO child VALUES (2, 1, -5);
 -- > error check
 /*a*/ INSERT INTO child VALUES (2, 1, NULL);
@@ -22,12 +24,15 @@
 -- > error unknown-object
 /*a*/ SELECT 1 / 0;
 -- > [postgres] error division-by-zero
--- > [sqlite, model, mariadb, mysql] rows (NULL)
+-- > [sqlite, model, replicas, mariadb, mysql] rows (NULL)
 /*a*/ SELECT CAST('x' AS INTEGER);
 -- > [postgres] error conversion
 -- > [mysql] error syntax
--- > [sqlite, model, mariadb] rows (0)
+-- > [sqlite, model, replicas, mariadb] rows (0)
 /*a*/ SELECT id, parent, amount FROM child;
 -- > rows (1, 1, 5)
+-- > [replicas] rows (1, 1, 5) (2, 7, 5)
 -- @final parent (1)
+-- @final [replicas] parent (empty)
 -- @final child (1, 1, 5)
+-- @final [replicas] child (1, 1, 5) (2, 7, 5)

@@ -235,14 +235,17 @@ impl EngineInfo {
 /// What an engine can do beyond running transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// Sessions can be told which of several nodes to use; partitions, healing and delivery can be scripted.
-    pub nodes: bool,
+    /// How many nodes there are, of which sessions can be told one to use; partitions, healing and delivery can be
+    /// scripted. 0 where there is no choice.
+    pub nodes: u32,
     /// The server is ours: it can be killed, paused and restarted.
     pub kill: bool,
     /// It has a small disk of its own, which can be filled.
     pub small_disk: bool,
     /// Sessions that wait for one row may overtake one another: who came first is not sure to go on first.
     pub overtaking: bool,
+    /// Nobody ever waits: writes that meet are settled in another way.
+    pub lock_free: bool,
     /// Foreign keys are checked against what others did when a transaction commits, not when a statement ends.
     pub late_references: bool,
 }

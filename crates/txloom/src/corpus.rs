@@ -128,6 +128,16 @@ pub const KNOWN: &[CorpusCase] = corpus_files![
     "known/MySQL-106655-near-miss.sql",
 ];
 
+/// What replicated databases do whose last writer wins, with partitions and deliveries.
+pub const REPLICAS: &[CorpusCase] = corpus_files![
+    "replicas/constraints.sql",
+    "replicas/delivery-out-of-order.sql",
+    "replicas/long-fork.sql",
+    "replicas/lost-update.sql",
+    "replicas/rollback.sql",
+    "replicas/withdraw.sql",
+];
+
 /// A program of the corpus: procedures with the tables that they work on, rows to begin with, and what must hold.
 #[derive(Debug, Clone, Copy)]
 pub struct CorpusProgram {
@@ -250,8 +260,14 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_reads() {
-        let lists =
-            [("anomalies", ANOMALIES), ("contract", CONTRACT), ("bugs", BUGS), ("planted", PLANTED), ("known", KNOWN)];
+        let lists = [
+            ("anomalies", ANOMALIES),
+            ("contract", CONTRACT),
+            ("bugs", BUGS),
+            ("planted", PLANTED),
+            ("known", KNOWN),
+            ("replicas", REPLICAS),
+        ];
         for (folder, list) in lists {
             let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(folder);
             let files: BTreeSet<String> = std::fs::read_dir(directory)

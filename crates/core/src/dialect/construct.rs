@@ -41,6 +41,8 @@ pub enum Construct {
     Check,
     /// Foreign keys that are enforced.
     ForeignKey,
+    /// Tables without a primary key; not written at all.
+    Keyless,
     /// The end of a query that locks what it reads, for others to read but not to write. The query has one table, and
     /// neither DISTINCT nor groups nor set operations.
     ForShare,
@@ -126,8 +128,8 @@ impl Construct {
         Construct::SmallInt, Construct::Int, Construct::BigInt, Construct::Decimal, Construct::Double,
         Construct::Varchar, Construct::Char, Construct::Text, Construct::Date, Construct::Time, Construct::Timestamp,
         Construct::Blob, Construct::BytesLiteral, Construct::Boolean, Construct::AutoIncrement, Construct::Bounds,
-        Construct::DefaultKeyword, Construct::Check, Construct::ForeignKey, Construct::ForShare, Construct::ForUpdate,
-        Construct::InsertIgnore, Construct::OnConflictDoNothing, Construct::OnConflictDoUpdate,
+        Construct::DefaultKeyword, Construct::Check, Construct::ForeignKey, Construct::Keyless, Construct::ForShare,
+        Construct::ForUpdate, Construct::InsertIgnore, Construct::OnConflictDoNothing, Construct::OnConflictDoUpdate,
         Construct::OnDuplicateKeyUpdate, Construct::Replace, Construct::NullSafeEqual, Construct::IntegerDivision,
         Construct::Remainder, Construct::TextComparison, Construct::ConcatOperator, Construct::Concat,
         Construct::Like, Construct::CharLength, Construct::Upper, Construct::Lower, Construct::Substring,

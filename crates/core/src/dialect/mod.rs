@@ -93,6 +93,11 @@ pub struct Sqlite;
 #[derive(Debug)]
 pub struct LockingSqlite;
 
+/// SQLite's language as that of `replicas`: foreign keys are not enforced, nothing is locked, and a table needs a primary
+/// key. Queries may say `FOR UPDATE` all the same.
+#[derive(Debug)]
+pub struct ReplicatedSqlite;
+
 /// PostgreSQL's language; cells are in text format.
 #[derive(Debug)]
 pub struct Postgres;
@@ -146,6 +151,29 @@ impl Dialect for LockingSqlite {
 
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
         spellings::find(spellings::LOCKING, construct, version).or_else(|| Sqlite.spelling(construct, version))
+    }
+}
+
+impl Dialect for ReplicatedSqlite {
+    fn name(&self) -> &'static str {
+        Sqlite.name()
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        Sqlite.literal(value)
+    }
+
+    fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {
+        Sqlite.normalize(type_name, bytes)
+    }
+
+    fn level_place(&self) -> LevelPlace {
+        Sqlite.level_place()
+    }
+
+    fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
+        let is_lacking = matches!(construct, Construct::ForeignKey | Construct::Keyless);
+        if is_lacking { None } else { Sqlite.spelling(construct, version) }
     }
 }
 

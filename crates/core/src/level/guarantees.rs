@@ -54,12 +54,33 @@ const READ_UNCOMMITTED_ALLOWS: &[&str] = &[
     "G2",
 ];
 
+/// What stores without isolation leave open: everything.
+const EVENTUAL_ALLOWS: &[&str] = &[
+    "G0",
+    "G1a",
+    "G1b",
+    "G1c",
+    "A1",
+    "OTV",
+    "A2",
+    "A3",
+    "PMP",
+    "PMP-write",
+    "P4",
+    "G-single",
+    "G-single-write",
+    "G2-item",
+    "G2-read-only",
+    "G2",
+];
+
 /// The table.
 pub const TABLE: &[Guarantee] = &[
     row("sqlite", "serializable", &[]),
     row("model", "read committed", READ_COMMITTED_ALLOWS),
     row("model", "snapshot isolation", SNAPSHOT_ALLOWS),
     row("model", "serializable", &[]),
+    row("replicas", "eventual", EVENTUAL_ALLOWS),
     // PostgreSQL accepts the name and gives read committed.
     row("postgres", "read uncommitted", READ_COMMITTED_ALLOWS),
     row("postgres", "read committed", READ_COMMITTED_ALLOWS),
@@ -100,18 +121,22 @@ impl Guarantee {
     }
 
     /// The strongest level of the theory that every history of rows read and written must satisfy, as far as what is
-    /// prevented implies it. What satisfies a stronger one by chance is nobody's promise.
+    /// prevented implies it. What satisfies a stronger one by chance is nobody's promise. `None` if not even the weakest is
+    /// promised, because writes of transactions may interleave.
     ///
     /// InnoDB's repeatable read is worth no more than read committed here. Plain queries come from a snapshot, writes and
     /// locking reads from what is there now, and one transaction may mix them: with `SELECT … FOR UPDATE` it sees what
     /// another one has just committed, and its next plain query sees from before that. What was seen is unseen, which even
     /// monotonic atomic view forbids. Read committed asks only that what a transaction sees and writes over was committed
     /// before, in one common order, and both kinds of reads keep to the order of commits.
-    pub fn formal(&self) -> Level {
+    pub fn formal(&self) -> Option<Level> {
         let allows = |id: &str| self.allows.contains(&id);
-        let has_dirty_reads = ["G0", "G1a", "G1b", "G1c", "A1"].into_iter().any(allows);
+        let has_dirty_reads = ["G1a", "G1b", "G1c", "A1"].into_iter().any(allows);
         let mixes_views = !allows("G-single") && allows("G-single-write");
-        if self.is_serializable() {
+        if allows("G0") {
+            return None;
+        }
+        Some(if self.is_serializable() {
             Level::Serializable
         } else if self.allows.iter().all(|id| SNAPSHOT_ALLOWS.contains(id)) {
             Level::SnapshotIsolation
@@ -121,7 +146,7 @@ impl Guarantee {
             Level::ReadCommitted
         } else {
             Level::MonotonicAtomicView
-        }
+        })
     }
 }
 
@@ -153,7 +178,7 @@ mod tests {
     fn every_row_is_worth_a_level_of_the_theory() {
         let formal = |engine: &str, level: &str, settings: &[&str]| {
             let is_it = |row: &&Guarantee| row.engine == engine && row.level == level && row.settings == settings;
-            TABLE.iter().find(is_it).map(Guarantee::formal)
+            TABLE.iter().find(is_it).and_then(Guarantee::formal)
         };
         let expect = [
             ("sqlite", "serializable", Level::Serializable),
@@ -173,6 +198,7 @@ mod tests {
         }
         let refusing = formal("mariadb", "repeatable read", &["innodb_snapshot_isolation=ON"]);
         assert_eq!(refusing, Some(Level::SnapshotIsolation));
+        assert_eq!(formal("replicas", "eventual", &[]), None);
     }
 
     /// What allows more is worth no more.
@@ -183,7 +209,10 @@ mod tests {
             for weak in TABLE.iter().filter(|weak| is_less(weak, strong)) {
                 // The exception that the documentation explains: a mixture of two views is less than either of them.
                 let is_mixed = strong.allows == INNODB_REPEATABLE_READ_ALLOWS;
-                let holds = strong.formal().implies(weak.formal());
+                let holds = match (strong.formal(), weak.formal()) {
+                    (Some(strong), Some(weak)) => strong.implies(weak),
+                    (_, weak) => weak.is_none(),
+                };
                 assert!(holds || is_mixed, "{} {}, {} {}", strong.engine, strong.level, weak.engine, weak.level);
             }
         }
@@ -191,8 +220,13 @@ mod tests {
 
     #[test]
     fn stronger_levels_allow_no_more() {
-        let by_strength =
-            [SNAPSHOT_ALLOWS, INNODB_REPEATABLE_READ_ALLOWS, READ_COMMITTED_ALLOWS, READ_UNCOMMITTED_ALLOWS];
+        let by_strength = [
+            SNAPSHOT_ALLOWS,
+            INNODB_REPEATABLE_READ_ALLOWS,
+            READ_COMMITTED_ALLOWS,
+            READ_UNCOMMITTED_ALLOWS,
+            EVENTUAL_ALLOWS,
+        ];
         for pair in by_strength.windows(2) {
             assert!(pair[0].iter().all(|id| pair[1].contains(id)), "{pair:?}");
         }

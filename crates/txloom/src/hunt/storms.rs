@@ -80,8 +80,10 @@ impl StormFound {
     pub fn replay_command(&self, file: &str) -> String {
         let promised = self.report.judgement.as_ref().and_then(|judgement| judgement.promised.as_deref());
         match promised {
-            Some(level) => format!("txloom check {file} --level {}", level.replace(' ', "-")),
-            None => format!("txloom check {file}"),
+            Some(level) if level != "nothing" => {
+                format!("txloom check {file} --level {}", level.replace(' ', "-"))
+            }
+            _ => format!("txloom check {file}"),
         }
     }
 

@@ -6,9 +6,10 @@
 //! | restart | stopped in good order, then started | the same |
 //! | pause | SIGSTOP to all processes for a second, then SIGCONT | nothing is lost; statements take longer |
 //! | full disk | no room for two seconds, then room again | who got an error has changed nothing; the same |
+//! | partition | some nodes are cut off for a second, then all are connected | what the level promises, which may be nothing |
 //!
-//! After all but a pause the sessions are called back, everything is read by one more transaction, and compared; see
-//! [`recovery`](super::recovery).
+//! After all but a pause and a partition the sessions are called back, everything is read by one more transaction, and
+//! compared; see [`recovery`](super::recovery).
 
 use std::fmt;
 use std::time::Duration;
@@ -24,11 +25,14 @@ pub enum FaultKind {
     Restart,
     /// The server's disk is full for a while.
     FullDisk,
+    /// Some of the nodes cannot talk to the others for a while.
+    Partition,
 }
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [FaultKind; 4] = [FaultKind::Kill, FaultKind::Pause, FaultKind::Restart, FaultKind::FullDisk];
+    pub const ALL: [FaultKind; 5] =
+        [FaultKind::Kill, FaultKind::Pause, FaultKind::Restart, FaultKind::FullDisk, FaultKind::Partition];
 
     /// The name that flags and reports use.
     pub fn name(self) -> &'static str {
@@ -37,6 +41,7 @@ impl FaultKind {
             FaultKind::Pause => "pause",
             FaultKind::Restart => "restart",
             FaultKind::FullDisk => "full-disk",
+            FaultKind::Partition => "partition",
         }
     }
 }

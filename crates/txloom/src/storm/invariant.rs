@@ -23,6 +23,7 @@ use std::sync::mpsc::Sender;
 use txloom_core::level::formal::Level;
 
 use super::fault::FaultKind;
+use super::judge::Promise;
 use super::log::Log;
 use super::workload::{Answer, Next, Transactions};
 
@@ -50,7 +51,7 @@ pub struct Breach {
     /// What had befallen the server last, and for which time; nothing at the end of the storm.
     pub after: Option<(FaultKind, u64)>,
     /// What the engine promises; `None` if nobody has found out.
-    pub promised: Option<Level>,
+    pub promised: Option<Promise>,
     /// What the query returned.
     pub found: Found,
 }
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn what_the_level_allows_is_no_finding() {
-        let check = |promised, from, is_allowed| {
+        let check = |promised: Option<Level>, from, is_allowed| {
+            let promised = promised.map(Promise::Level);
             let invariant = Invariant { name: "money", says: String::new(), query: String::new(), from };
             let breach = Breach { invariant, after: None, promised, found: Found::default() };
             assert_eq!(breach.is_allowed(), is_allowed, "{promised:?} {from}");
@@ -133,5 +135,6 @@ mod tests {
         check(Some(Level::MonotonicAtomicView), Level::CursorStability, true);
         check(Some(Level::SnapshotIsolation), Level::Serializable, true);
         check(None, Level::ReadUncommitted, true);
+        assert!(!Promise::Nothing.implies(Level::ReadUncommitted));
     }
 }

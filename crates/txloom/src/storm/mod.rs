@@ -185,9 +185,13 @@ impl<'a> Storm<'a> {
     fn check_faults(&self, engine: &dyn Engine) -> Result<(), EngineError> {
         let info = engine.info();
         let fills = self.faults.iter().any(|fault| fault.kind == FaultKind::FullDisk);
+        let cuts = self.faults.iter().any(|fault| fault.kind == FaultKind::Partition);
+        let breaks = self.faults.iter().any(|fault| fault.kind != FaultKind::Partition);
         let lack = match info.capabilities {
-            _ if self.faults.is_empty() => return Ok(()),
-            can if !can.kill => "a server of its own that could be broken: txloom breaks only servers that it started",
+            can if cuts && can.nodes < 2 => "several nodes, between which there could be a partition",
+            can if breaks && !can.kill => {
+                "a server of its own that could be broken: txloom breaks only servers that it started"
+            }
             can if fills && !can.small_disk => "a small disk of its own that could be filled",
             _ => return Ok(()),
         };

@@ -13,7 +13,7 @@ use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
 use super::contention::Contention;
 use super::invariant::Breach;
-use super::judge::{Judgement, promise};
+use super::judge::{Judgement, Promise, promise};
 use super::latency::Latency;
 use super::validity::Figures;
 use super::{Ended, FaultCounts, FaultKind, Plan, Progress, Recurring, Summary, Tally, Workload};
@@ -219,7 +219,8 @@ pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> Judgeme
         .map(|found| tell(&found.example, found.count))
         .collect();
     let is_stronger = |level: Level, order: Order| {
-        promised.is_none_or(|promised| level.implies(promised) && (level != promised || order != Order::Free))
+        let Some(Promise::Level(promised)) = *promised else { return true };
+        level.implies(promised) && (level != promised || order != Order::Free)
     };
     let stronger = survey.standings.iter().filter(|(asked, _)| is_stronger(asked.level, asked.order));
     JudgementReport {

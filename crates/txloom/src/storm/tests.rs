@@ -4,7 +4,7 @@ use txloom_core::engine::Engine;
 use txloom_core::history::Status;
 use txloom_core::level::formal::Level;
 
-use super::judge::{judge, promise};
+use super::judge::{Promise, judge, promise};
 use super::*;
 use crate::engines::{self, Target};
 
@@ -72,7 +72,7 @@ fn a_level_that_an_engine_does_not_have_is_refused() {
 fn what_is_promised_is_a_level_of_the_theory() {
     let engine = engine("model");
     let level = |name: &str| promise(engine.info(), &LevelName::parse(name).unwrap());
-    assert_eq!(level("serializable"), Some(Level::Serializable));
+    assert_eq!(level("serializable"), Some(Promise::Level(Level::Serializable)));
     assert_eq!(level("repeatable read"), None);
 }
 

@@ -23,6 +23,11 @@ fn model() {
 }
 
 #[test]
+fn replicas() {
+    check("replicas");
+}
+
+#[test]
 fn postgres() {
     check("postgres");
 }

@@ -42,6 +42,11 @@ fn model() {
 }
 
 #[test]
+fn replicas() {
+    check("replicas");
+}
+
+#[test]
 fn postgres() {
     check("postgres");
 }

@@ -1,6 +1,7 @@
 //! The integration tests: one binary.
 //!
 //! * `walking_thread`: the architecture's test, from a program's source to a flattened, re-run finding
+//! * `replicas`: the weakly consistent database: its cases, what oracles say of them, storms with partitions
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
@@ -37,6 +38,7 @@
 mod support;
 
 mod walking_thread;
+mod replicas;
 mod contract;
 mod graph;
 mod guarantees;

@@ -68,6 +68,7 @@ const TYPES: &[Trial] = &[
                              INSERT INTO x VALUES (1), (NULL); \
                              INSERT INTO x VALUES (9)",
         &[("", "error foreign-key")]),
+    (Construct::Keyless, "CREATE TABLE x (c INT); INSERT INTO x VALUES (1), (1); SELECT c FROM x", &[("", "(1) (1)")]),
 ];
 
 #[rustfmt::skip]

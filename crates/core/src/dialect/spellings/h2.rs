@@ -19,6 +19,7 @@ pub(in super::super) const H2: &[Line] = &[
     line(C::DefaultKeyword, "DEFAULT"),
     line(C::Check, "CHECK"),
     line(C::ForeignKey, "FOREIGN KEY"),
+    line(C::Keyless, ""),
     line(C::ForUpdate, "FOR UPDATE"),
     line(C::ConcatOperator, "||"),
 ];

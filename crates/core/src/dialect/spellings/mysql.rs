@@ -31,6 +31,7 @@ pub(in super::super) const MYSQL: &[Line] = &[
     // Earlier versions read CHECK and forget it.
     line(C::Check, "CHECK").since(&[8, 0, 16], &[10, 2, 1]),
     line(C::ForeignKey, "FOREIGN KEY"),
+    line(C::Keyless, ""),
     line(C::ForShare, "LOCK IN SHARE MODE"),
     line(C::ForUpdate, "FOR UPDATE"),
     line(C::InsertIgnore, "INSERT IGNORE INTO"),

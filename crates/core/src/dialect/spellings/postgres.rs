@@ -24,6 +24,7 @@ pub(in super::super) const POSTGRES: &[Line] = &[
     line(C::DefaultKeyword, "DEFAULT"),
     line(C::Check, "CHECK"),
     line(C::ForeignKey, "FOREIGN KEY"),
+    line(C::Keyless, ""),
     line(C::ForShare, "FOR SHARE"),
     line(C::ForUpdate, "FOR UPDATE"),
     line(C::OnConflictDoNothing, "ON CONFLICT DO NOTHING"),

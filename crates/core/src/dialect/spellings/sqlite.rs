@@ -25,6 +25,7 @@ pub(in super::super) const SQLITE: &[Line] = &[
     meaning(C::Bounds, "", "none"),
     line(C::Check, "CHECK"),
     line(C::ForeignKey, "FOREIGN KEY"),
+    line(C::Keyless, ""),
     line(C::InsertIgnore, "INSERT OR IGNORE INTO"),
     line(C::OnConflictDoNothing, "ON CONFLICT DO NOTHING"),
     line(C::OnConflictDoUpdate, "ON CONFLICT"),

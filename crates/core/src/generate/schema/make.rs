@@ -87,7 +87,8 @@ impl Draft<'_> {
     }
 
     fn primary_key(&self, table: &mut Table, random: &mut Random) {
-        if !self.model.flag(&features::PRIMARY_KEY, random) {
+        let is_wanted = self.model.flag(&features::PRIMARY_KEY, random);
+        if !is_wanted && self.language.has(Construct::Keyless) {
             return;
         }
         let size = self.model.count(&features::PRIMARY_KEY_SIZE, random).max(1);

@@ -52,6 +52,8 @@ pub enum Witness {
     Versions(Orders),
     /// There is a commit order.
     CommitOrder,
+    /// Nothing was asked for.
+    Nothing,
 }
 
 /// Why a history does not satisfy a level.

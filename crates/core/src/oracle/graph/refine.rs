@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::graph::Graph;
 use crate::graph::Odd;
 use crate::graph::infer::infer;
+use crate::level::guarantees;
 use crate::oracle::graph::instrumented::{Instrumented, items};
 use crate::oracle::graph::round::{Mismatch, Round, Trouble};
 use crate::oracle::graph::{Followed, Trial};
@@ -122,7 +123,7 @@ impl Trial<'_> {
     /// What the weakest level of the sessions forbids, if the transactions did it.
     fn forbidden(&self, graph: &Graph, trace: &Trace) -> Option<crate::graph::IsolationViolation> {
         let promised = |session: &crate::trace::SessionRun| {
-            crate::level::guarantees::of(&trace.engine, &session.level).map(|guarantee| guarantee.formal())
+            guarantees::of(&trace.engine, &session.level).and_then(guarantees::Guarantee::formal)
         };
         let levels: Option<Vec<_>> = trace.sessions.iter().map(promised).collect();
         let levels = levels?;

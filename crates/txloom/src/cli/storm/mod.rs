@@ -92,6 +92,9 @@ pub struct StormArgs {
     /// Leave the server no room on its disk every so often, for two seconds
     #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
     pub full_disk: Vec<String>,
+    /// Cut some nodes of a cluster off every so often, for a second
+    #[arg(long, num_args = 2, value_names = ["every", "TIME"])]
+    pub partition: Vec<String>,
     /// A server that takes longer than this to recover is a finding
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub recovery_limit: String,

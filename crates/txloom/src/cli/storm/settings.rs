@@ -165,10 +165,17 @@ fn faults(args: &StormArgs, target: &Target) -> Result<Vec<Recurring>, Failure> 
         (FaultKind::Pause, &args.pause),
         (FaultKind::Restart, &args.restart),
         (FaultKind::FullDisk, &args.full_disk),
+        (FaultKind::Partition, &args.partition),
     ];
     let asked = flags.into_iter().filter(|(_, words)| !words.is_empty());
     let faults = asked.map(|(kind, words)| recurring(kind, words)).collect::<Result<Vec<_>, _>>()?;
-    let Some(Recurring { kind, .. }) = faults.first() else { return Ok(faults) };
+    let cuts = faults.iter().any(|fault| fault.kind == FaultKind::Partition);
+    if cuts && target.nodes < 2 {
+        let why = "is for targets with several nodes, e.g. replicas:3";
+        return Err(Failure::bad_input(format!("--partition {why}; {target} has one")));
+    }
+    let breaking = faults.iter().find(|fault| fault.kind != FaultKind::Partition);
+    let Some(Recurring { kind, .. }) = breaking else { return Ok(faults) };
     let why = match target.place {
         Place::Private(_) => None,
         Place::BuiltIn => Some("it is a part of txloom"),
@@ -250,5 +257,12 @@ mod tests {
         check_error(&StormArgs { check: Check::Off, ..kill("every", "postgres") }, "exclude each other");
         let full_disk = vec!["every".to_string(), "soon".to_string()];
         check_error(&StormArgs { full_disk, ..args() }, "is not a time limit");
+        let partition = |target: &str| StormArgs {
+            partition: vec!["every".to_string(), "5s".to_string()],
+            target: Some(target.to_string()),
+            ..args()
+        };
+        check_error(&partition("postgres"), "--partition is for targets with several nodes");
+        assert_eq!(StormSettings::new(&partition("replicas:3")).unwrap().faults.len(), 1);
     }
 }

@@ -57,7 +57,7 @@ use std::sync::{Arc, Mutex};
 
 use txloom_core::bulk::{self, Bulk};
 use txloom_core::case::Event;
-use txloom_core::dialect::LockingSqlite;
+use txloom_core::dialect::ReplicatedSqlite;
 use txloom_core::engine::{
     Capabilities, Engine, EngineError, EngineErrorKind, EngineInfo, Session, SessionId, SessionSpec, State, Version,
     Waits,
@@ -99,10 +99,10 @@ impl ReplicasEngine {
             family: "replicas",
             version: Version::parse(env!("CARGO_PKG_VERSION")),
             settings: Vec::new(),
-            dialect: &LockingSqlite,
+            dialect: &ReplicatedSqlite,
             default_level: LevelName::custom(LEVEL),
             levels: vec![LevelName::custom(LEVEL)],
-            capabilities: Capabilities { nodes: true, ..Capabilities::default() },
+            capabilities: Capabilities { nodes, lock_free: true, ..Capabilities::default() },
             client: None,
         };
         let nodes = nodes as usize;

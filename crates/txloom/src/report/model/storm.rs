@@ -83,7 +83,7 @@ pub struct StormPlan {
 /// Something that befalls a server again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FaultPlan {
-    /// `kill`, `pause`, `restart`, `full-disk`.
+    /// `kill`, `pause`, `restart`, `full-disk`, `partition`.
     pub kind: String,
     /// After how many seconds.
     pub every_seconds: f64,
@@ -92,7 +92,7 @@ pub struct FaultPlan {
 /// How often something befell a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultCount {
-    /// `kill`, `pause`, `restart`, `full-disk`.
+    /// `kill`, `pause`, `restart`, `full-disk`, `partition`.
     pub kind: String,
     /// How often.
     pub count: u64,
@@ -241,7 +241,7 @@ pub struct DamageReport {
 pub struct InvariantsReport {
     /// What kind of evidence this is: always `recorded`. It cannot be had again by another run.
     pub evidence: String,
-    /// What the engine promises, as a level of the theory; `None` if nobody has found out.
+    /// What the engine promises, as a level of the theory, or `nothing`; `None` if nobody has found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<String>,
     /// How many were asked for.
@@ -287,7 +287,7 @@ pub struct BreachReport {
 pub struct JudgementReport {
     /// What kind of evidence this is: always `recorded`. It is checked again, not run again.
     pub evidence: String,
-    /// What the engine promises, as a level of the theory; `None` if nobody has found out.
+    /// What the engine promises, as a level of the theory, or `nothing`; `None` if nobody has found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<String>,
     /// Whether that is kept.

@@ -221,8 +221,10 @@ fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
         VerdictReport::Violated { .. } => Line::new(Role::Bad, "✗ "),
         VerdictReport::Undecided { .. } => Line::new(Role::Wait, "? "),
     };
-    line.push(Role::Strong, promised);
+    let promises_nothing = promised == "nothing";
+    line.push(Role::Strong, if promises_nothing { level } else { promised });
     match &judgement.verdict {
+        _ if promises_nothing => line.push(Role::Plain, " promises nothing that could be broken"),
         VerdictReport::Holds => line.push(Role::Plain, " holds"),
         VerdictReport::Violated { violation } => {
             line.push(Role::Plain, format!(" is violated: {}", violation.title()));
@@ -235,7 +237,7 @@ fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
         format!(" ({evidence}: {transactions} transactions, {operations} operations; checked in {seconds:.2} s)");
     line.push(Role::Faint, words);
     page.paragraph(&line, 0, 2);
-    if promised != level {
+    if promised != level && !promises_nothing {
         let words = format!("which is what {level} promises here, for rows that are read and written");
         page.paragraph(&Line::new(Role::Faint, words), 2, 2);
     }

@@ -4,10 +4,14 @@
 //!   working ──fault──→ broken, mended ──everybody called back──→ audit ──new connections──→ working
 //!              └─ full disk: ─→ full for a while, with clients at work ─┘ free
 //! ```
+//!
+//! A pause and a partition are nothing but that: nobody is called back, and what they did is seen at the end.
 
 use std::time::{Duration, Instant};
 
+use txloom_core::case::Event;
 use txloom_core::engine::{EngineError, Fault};
+use txloom_core::generate::random::Random;
 
 use super::{Message, Run, State, TICK, open};
 use crate::interrupt;
@@ -20,17 +24,22 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How long a disk stays full.
 const FULL_FOR: Duration = Duration::from_secs(2);
 
+/// How long a partition lasts.
+const CUT_FOR: Duration = Duration::from_secs(1);
+
 /// When what comes next.
 pub(super) struct Timetable {
     faults: Vec<(Recurring, Instant)>,
     /// Since when the disk is full.
     full_since: Option<Instant>,
+    /// Since when there is a partition.
+    cut_since: Option<Instant>,
 }
 
 impl Timetable {
     pub(super) fn new(faults: &[Recurring]) -> Timetable {
         let now = Instant::now();
-        Timetable { faults: faults.iter().map(|fault| (*fault, now)).collect(), full_since: None }
+        Timetable { faults: faults.iter().map(|fault| (*fault, now)).collect(), full_since: None, cut_since: None }
     }
 
     /// Whether the disk is full now: then servers may die, and nobody is to blame.
@@ -60,7 +69,14 @@ impl Run<'_> {
             }
             return;
         }
-        if self.shared.is_over() || !self.is_working() {
+        let is_over = self.shared.is_over() || !self.is_working();
+        if let Some(since) = self.timetable.cut_since {
+            if since.elapsed() >= CUT_FOR || is_over {
+                self.heal();
+            }
+            return;
+        }
+        if is_over {
             return;
         }
         match self.timetable.due() {
@@ -78,6 +94,7 @@ impl Run<'_> {
                 Ok(()) => self.timetable.full_since = Some(Instant::now()),
                 Err(error) => self.give_up(error),
             },
+            Some(FaultKind::Partition) => self.cut(),
         }
     }
 
@@ -85,6 +102,31 @@ impl Run<'_> {
     pub(super) fn mend(&mut self) {
         if self.timetable.is_full() {
             self.free_disk();
+        }
+        if self.timetable.cut_since.is_some() {
+            self.heal();
+        }
+    }
+
+    /// Cuts some nodes off from the others. Which ones follows from the seed, and from how often that has happened.
+    fn cut(&mut self) {
+        let nodes = self.engine.info().capabilities.nodes;
+        let mut random = Random::new(self.storm.seed, &[self.faults.add(FaultKind::Partition)]);
+        // Every set of nodes but none and all, as the digits of a number.
+        let sides = 1 + random.below((1 << nodes) - 2);
+        let (here, there) = (1..=nodes).partition(|node| sides & (1 << (node - 1)) != 0);
+        match self.engine.event(&Event::Partition(vec![here, there])) {
+            Ok(()) => self.timetable.cut_since = Some(Instant::now()),
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// Connects everybody again.
+    fn heal(&mut self) {
+        self.timetable.cut_since = None;
+        self.timetable.over(FaultKind::Partition);
+        if let Err(error) = self.engine.event(&Event::Heal) {
+            self.give_up(error);
         }
     }
 
