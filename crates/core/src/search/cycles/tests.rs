@@ -203,3 +203,20 @@ fn the_anomalies_of_the_paper_are_in_reach() {
         assert!(found.iter().any(|cycle| is_it(&cycle)), "row {number}");
     }
 }
+
+/// Where the paper finds nothing: two rows that belong together, and a limit that is counted before it is used up.
+#[test]
+fn tatp_and_voter_have_cycles() {
+    let wanted = [
+        ("tatp", "update_subscriber_data -ww special_facility-> update_subscriber_data -ww subscriber->"),
+        ("voter", "vote -rw votes-> vote -rw votes->"),
+    ];
+    for (name, structure) in wanted {
+        let (_, files) = BENCHMARKS.iter().find(|(known, _)| *known == name).unwrap();
+        let sample = Sample::benchmark(*files);
+        let conflicts = sample.conflicts(Options::default());
+        let found = cycles(&conflicts, Bounds::default());
+        let shown = |cycle: &Cycle| cycle.structure(&conflicts).show(&conflicts, &sample.names());
+        assert!(found.iter().any(|cycle| shown(cycle) == structure), "{name}");
+    }
+}

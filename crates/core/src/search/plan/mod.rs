@@ -146,9 +146,13 @@ impl<'a> Plans<'a> {
                 Target::Store(_) => true,
             })
         };
+        let mut orders = orders(&calls, &hops);
+        if all_stores {
+            orders.retain(|order| store::may_hold(&calls, &hops, order));
+        }
         Some(Plans {
             same: SameRows::of(&question, &hops),
-            orders: orders(&calls, &hops),
+            orders,
             choices: choices(&calls, calls.iter().any(takes_snapshots), !all_stores),
             amounts: if all_stores { &[Amount::Least, Amount::Most] } else { &[Amount::Least] },
             is_store: all_stores,

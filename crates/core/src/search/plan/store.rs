@@ -1,6 +1,8 @@
 //! What is seen on a store: as little as possible, or as much.
 
-use super::scene::Scene;
+use super::arrange::Interleaving;
+use super::scene::{Hop, Scene};
+use super::steps::Call;
 use super::{Apart, Plan};
 use crate::search::conflicts::Kind;
 use crate::search::level::closure::{Frame, Visibility};
@@ -13,6 +15,23 @@ pub(super) enum Amount {
     Least,
     /// All that the cycle does not forbid.
     Most,
+}
+
+/// Whether the axioms allow an order of the cycle's statements, as far as these alone tell. What they derive without the
+/// other statements, they derive with them; only what depends on where transactions end is left out.
+pub(super) fn may_hold(calls: &[Call], hops: &[Hop], order: &Interleaving) -> bool {
+    let mut frame = Frame::default();
+    for (call, number) in order {
+        let step = calls[*call].nodes[*number];
+        let Target::Store(axioms) = calls[*call].transaction(step).level else { return false };
+        frame.call.push(*call as u32);
+        frame.transaction.push((call << 16 | calls[*call].steps[step].transaction) as u32);
+        frame.end.push(0);
+        frame.level.push(axioms);
+    }
+    let place = |node: (usize, usize)| order.iter().position(|one| *one == node).unwrap_or(0);
+    let places: Vec<(&Hop, usize, usize)> = hops.iter().map(|hop| (hop, place(hop.from), place(hop.to))).collect();
+    demanded(&places, &frame).is_some()
 }
 
 /// The plan for an order, if what the cycle needs keeps the axioms.
@@ -56,20 +75,24 @@ fn axioms(scene: &Scene<'_>, place: usize) -> Option<&'static Axioms> {
 
 /// What the hops need and forbid, closed.
 fn needed<'f>(scene: &Scene<'_>, frame: &'f Frame) -> Option<Visibility<'f>> {
-    let hops = || scene.hops.iter().map(|hop| (hop, scene.node(hop.from), scene.node(hop.to)));
-    let forbidden: Vec<(usize, usize)> =
-        hops().filter(|(hop, ..)| hop.kind == Kind::Rw).map(|(_, from, to)| (to, from)).collect();
+    let places: Vec<(&Hop, usize, usize)> =
+        scene.hops.iter().map(|hop| (hop, scene.node(hop.from), scene.node(hop.to))).collect();
+    let is_gone = |(hop, from, to): &(&Hop, usize, usize)| hop.kind == Kind::Wr && scene.is_undone_before(*from, *to);
+    if places.iter().any(is_gone) { None } else { demanded(&places, frame) }
+}
+
+/// What hops between these places need and forbid, closed.
+fn demanded<'f>(hops: &[(&Hop, usize, usize)], frame: &'f Frame) -> Option<Visibility<'f>> {
+    let forbids = |(hop, ..): &&(&Hop, usize, usize)| hop.kind == Kind::Rw;
+    let forbidden: Vec<(usize, usize)> = hops.iter().filter(forbids).map(|(_, from, to)| (*to, *from)).collect();
     let mut visibility = Visibility::new(frame, &forbidden)?;
-    for (hop, from, to) in hops() {
+    for (hop, from, to) in hops {
         if hop.is_ordered() && from >= to {
             return None;
         }
-        if hop.kind == Kind::Wr && scene.is_undone_before(from, to) {
-            return None;
-        }
-        let meets_openly = hop.kind == Kind::Ww && excludes(frame.level[from], frame.level[to]);
+        let meets_openly = hop.kind == Kind::Ww && excludes(frame.level[*from], frame.level[*to]);
         if hop.kind == Kind::Wr || meets_openly {
-            visibility.add(from, to)?;
+            visibility.add(*from, *to)?;
         }
     }
     Some(visibility)

@@ -264,6 +264,23 @@ fn a_call_that_commits_in_the_middle_is_not_protected() {
     }
 }
 
+/// Balance sees TransactSavings and not WriteCheck, which has not seen TransactSavings either (Fekete et al. 2004).
+#[test]
+fn a_call_that_only_reads_sees_an_impossible_state_under_snapshot_isolation() {
+    let (_, files) = BENCHMARKS.iter().find(|(name, _)| *name == "smallbank").unwrap();
+    let bounds = Bounds { length: 5, ..Bounds::default() };
+    let searched = Searched::of(Sample::benchmark(*files), bounds, Options { external: true, ..Options::default() });
+    let names = searched.sample.names();
+    let wanted = "balance -rw checking-> write_check -rw savings-> transact_savings -wr savings->";
+    let is_it = |cycle: &&Cycle| cycle.structure(&searched.conflicts).show(&searched.conflicts, &names) == wanted;
+    let found: Vec<&Cycle> = searched.cycles.iter().filter(is_it).collect();
+    let shows = |level: Target| found.iter().any(|cycle| searched.has_plan(cycle, level));
+    for level in [store("snapshot isolation"), engine("postgres", "repeatable read"), engine("model", "si")] {
+        assert!(shows(level), "{level}");
+    }
+    assert!(!shows(engine("postgres", "serializable")));
+}
+
 #[test]
 fn locking_reads_prevent_lost_updates() {
     let with = |lock: &str| {
