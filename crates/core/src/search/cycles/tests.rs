@@ -167,8 +167,8 @@ fn cycles_of_the_benchmarks() {
     }
 }
 
-/// Table 4 of the paper: who, on which table. HISTORY has no key here, so that two rows of it never are one: with a key,
-/// as a replicated store needs one, row 6 is found as well.
+/// Table 4 of the paper: who, on which table. HISTORY has no key here, so that two rows of it never are one: with a
+/// key, as a replicated store needs one, row 6 is found as well.
 #[test]
 fn the_anomalies_of_the_paper_are_in_reach() {
     let keyed =

@@ -9,7 +9,7 @@
 //! | InnoDB, read uncommitted | what is there, committed or not | what is committed |
 //! | read committed | what is committed when the statement begins | what is committed then |
 //! | InnoDB, repeatable read | what was committed at the transaction's first query | what is committed |
-//! | snapshot isolation | what was committed at the transaction's first statement | the same, unless a row was changed since |
+//! | snapshot isolation | what was committed at the transaction's first statement | the same, if unchanged since |
 //!
 //! Rows that were written or locked are locked until the transaction ends, everywhere. Foreign keys lock the row that
 //! they refer to, against its removal (PostgreSQL) or against any change (InnoDB). InnoDB's serializable locks what

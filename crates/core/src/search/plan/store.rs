@@ -17,8 +17,8 @@ pub(super) enum Amount {
     Most,
 }
 
-/// Whether the axioms allow an order of the cycle's statements, as far as these alone tell. What they derive without the
-/// other statements, they derive with them; only what depends on where transactions end is left out.
+/// Whether the axioms allow an order of the cycle's statements, as far as these alone tell. What they derive without
+/// the other statements, they derive with them; only what depends on where transactions end is left out.
 pub(super) fn may_hold(calls: &[Call], hops: &[Hop], order: &Interleaving) -> bool {
     let mut frame = Frame::default();
     for (call, number) in order {
