@@ -159,8 +159,8 @@ impl Dialect for ReplicatedSqlite {
         Sqlite.name()
     }
 
-    fn literal(&self, value: &Value) -> String {
-        Sqlite.literal(value)
+    fn push_literal(&self, value: &Value, sql: &mut String) {
+        Sqlite.push_literal(value, sql);
     }
 
     fn normalize(&self, type_name: &str, bytes: &[u8]) -> Value {

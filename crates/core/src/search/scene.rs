@@ -77,6 +77,11 @@ impl Scope for Scene<'_, '_> {
         self.count.expect("only expressions of a call ask, and they are given it")
     }
 
+    /// Where nothing is left, engines agree.
+    fn divide_in_sql(&mut self, a: &Symbol, b: &Symbol, place: &Place) -> Symbol {
+        self.divide(a, b, place)
+    }
+
     /// Quotients that leave nothing are looked at, no others: `(x - x % 10) / 10` is whole.
     fn divide(&mut self, a: &Symbol, b: &Symbol, place: &Place) -> Symbol {
         let is_whole = |symbol: &Symbol| matches!(symbol.shape, Shape::Number { scale: 0, .. });

@@ -27,6 +27,11 @@ pub(crate) trait Scope {
         self.symbols().arithmetic(BinaryOp::Divide, a, b, place)
     }
 
+    /// `a / b` in SQL: what it gives, and whether division by zero fails, engines disagree on.
+    fn divide_in_sql(&mut self, _a: &Symbol, _b: &Symbol, _place: &Place) -> Symbol {
+        self.symbols().opaque()
+    }
+
     /// The value of an expression.
     fn expression(&mut self, expr: &Expr, place: &Place) -> Symbol {
         match &expr.kind {
@@ -105,8 +110,11 @@ pub(crate) trait Scope {
                 let inner = self.term(inner, place);
                 self.symbols().negate(&inner)
             }
-            // What `/` gives, and whether division by zero fails, engines disagree on.
-            Term::Arithmetic { op: BinaryOp::Divide, .. } | Term::Any(_) => self.symbols().opaque(),
+            Term::Any(_) => self.symbols().opaque(),
+            Term::Arithmetic { op: BinaryOp::Divide, left, right } => {
+                let (left, right) = (self.term(left, place), self.term(right, place));
+                self.divide_in_sql(&left, &right, place)
+            }
             Term::Arithmetic { op, left, right } => {
                 let (left, right) = (self.term(left, place), self.term(right, place));
                 self.symbols().arithmetic(*op, &left, &right, place)
