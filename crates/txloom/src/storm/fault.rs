@@ -6,7 +6,7 @@
 //! | restart | stopped in good order, then started | the same |
 //! | pause | SIGSTOP to all processes for a second, then SIGCONT | nothing is lost; statements take longer |
 //! | full disk | no room for two seconds, then room again | who got an error has changed nothing; the same |
-//! | partition | some nodes are cut off for a second, then all are connected | what the level promises, which may be nothing |
+//! | partition | some nodes are cut off for a second, then all are connected | what the level promises |
 //!
 //! After all but a pause and a partition the sessions are called back, everything is read by one more transaction, and
 //! compared; see [`recovery`](super::recovery).

@@ -55,7 +55,7 @@ pub(super) fn search(
         told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level: shown });
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
         let folder = settings.out.as_deref().map(|out| Folder::new(out, project)).transpose()?;
-        let nodes = info.capabilities.nodes.then_some(settings.target.nodes);
+        let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
         let trials = Trials::new(project, runner, name, given.is_some(), nodes);
         run_all(trials, &found, &mut anomalies, folder)?;
     }
