@@ -1,18 +1,20 @@
 //! Cancels a statement that takes too long: a forced schedule has nobody to wait for, but a statement may be slow.
 //!
 //! One thread watches all statements of the process. Telling it of each one costs a write to memory: it looks for itself,
-//! now and then, and sleeps while there is nothing to watch. Nobody wakes it up just to say that there is one session more,
-//! since that would happen at the very moment when the session begins.
+//! now and then. Nobody wakes it up to say that there is one session more, since that would be at the very moment when the
+//! session begins; so it stays for a while when there is nothing to watch, and only then ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::thread::{self, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::Cancel;
 
 /// How often it looks.
 const INTERVAL: Duration = Duration::from_millis(250);
+/// How often it looks in vain before it ends.
+const IDLE_LOOKS_MAX: usize = 40;
 
 /// Watches the statements of one session, as long as it lives.
 pub(super) struct Watchdog(Arc<Watched>);
@@ -28,10 +30,11 @@ impl Watchdog {
     pub(super) fn new(cancel: Box<dyn Cancel>, limit: Duration) -> Watchdog {
         let watched = Arc::new(Watched { changes: AtomicU64::new(0), cancel: Mutex::new(cancel), limit });
         let watch = Watch { watched: Arc::downgrade(&watched), seen: 0, since: Instant::now() };
-        let mut all = all();
-        all.push(watch);
-        if all.len() == 1 {
-            watcher().unpark();
+        let mut watcher = watcher();
+        watcher.watches.push(watch);
+        if !watcher.is_running {
+            watcher.is_running = true;
+            thread::spawn(run);
         }
         Watchdog(watched)
     }
@@ -50,29 +53,34 @@ struct Watch {
     since: Instant,
 }
 
-/// All that is watched. As long as it is not empty, the watcher comes by itself.
-fn all() -> MutexGuard<'static, Vec<Watch>> {
-    static ALL: Mutex<Vec<Watch>> = Mutex::new(Vec::new());
-    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+/// All that is watched, and whether somebody does.
+struct Watcher {
+    watches: Vec<Watch>,
+    is_running: bool,
 }
 
-/// The thread that watches; it never ends.
-fn watcher() -> &'static Thread {
-    static WATCHER: OnceLock<Thread> = OnceLock::new();
-    WATCHER.get_or_init(|| thread::spawn(watch).thread().clone())
+fn watcher() -> MutexGuard<'static, Watcher> {
+    static WATCHER: Mutex<Watcher> = Mutex::new(Watcher { watches: Vec::new(), is_running: false });
+    WATCHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn watch() {
-    loop {
+fn run() {
+    let mut idle_looks = 0;
+    while idle_looks < IDLE_LOOKS_MAX || !may_end() {
+        thread::sleep(INTERVAL);
         // Whoever comes meanwhile need not wait until a statement has been cancelled.
-        let mut watches = std::mem::take(&mut *all());
+        let mut watches = std::mem::take(&mut watcher().watches);
         watches.retain_mut(Watch::look);
-        let mut all = all();
-        all.append(&mut watches);
-        let is_idle = all.is_empty();
-        drop(all);
-        if is_idle { thread::park() } else { thread::park_timeout(INTERVAL) }
+        idle_looks = if watches.is_empty() { idle_looks + 1 } else { 0 };
+        watcher().watches.append(&mut watches);
     }
+}
+
+/// Ends the watch, unless somebody has come.
+fn may_end() -> bool {
+    let mut watcher = watcher();
+    watcher.is_running = !watcher.watches.is_empty();
+    !watcher.is_running
 }
 
 impl Watch {
