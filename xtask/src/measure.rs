@@ -14,12 +14,17 @@ pub(crate) fn quantile(mut numbers: Vec<f64>, parts: usize) -> f64 {
     numbers.get(numbers.len() / parts).copied().unwrap_or(0.0)
 }
 
-/// TPC-C from the corpus, in the language of that file, with every statement a transaction of its own.
-pub(crate) fn chopped_tpcc(file: &str) -> Result<Project> {
-    let source = |name: &str| -> Result<SourceFile> {
-        let path = format!("corpus/programs/tpcc/{name}");
+/// A benchmark program from the corpus, in the language of that file.
+pub(crate) fn program(name: &str, file: &str) -> Result<Project> {
+    let source = |file: &str| -> Result<SourceFile> {
+        let path = format!("corpus/programs/{name}/{file}");
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
         Ok(SourceFile { name: path, text })
     };
-    Ok(Project::read(vec![source("schema.sql")?, source(file)?]).chopped())
+    Ok(Project::read(vec![source("schema.sql")?, source(file)?]))
+}
+
+/// TPC-C from the corpus, in the language of that file, with every statement a transaction of its own.
+pub(crate) fn chopped_tpcc(file: &str) -> Result<Project> {
+    Ok(program("tpcc", file)?.chopped())
 }

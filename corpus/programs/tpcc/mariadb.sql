@@ -128,9 +128,11 @@ BEGIN
   COMMIT;
 END //
 
--- Order-Status (clause 2.6): the last order of a customer, who is found as in Payment.
+-- Order-Status (clause 2.6): the last order of a customer, who is found as in Payment; how many lines it has, their sum,
+-- and when the last one was delivered.
 CREATE PROCEDURE order_status(IN p_w_id INT, IN p_d_id INT, IN p_c_id INT, IN p_c_last VARCHAR(16), OUT p_balance
-  BIGINT, OUT p_o_id INT, OUT p_carrier_id INT, OUT p_lines INT, OUT p_amount BIGINT)
+  BIGINT, OUT p_o_id INT, OUT p_carrier_id INT, OUT p_lines INT, OUT p_amount BIGINT, OUT p_delivery_d
+  BIGINT)
 BEGIN
   DECLARE v_customer INT;
   DECLARE v_names INT;
@@ -176,6 +178,7 @@ BEGIN
     WHILE v_done = 0 DO
       SET p_lines = p_lines + 1;
       SET p_amount = p_amount + v_amount;
+      SET p_delivery_d = v_delivery_d;
       FETCH c_lines INTO v_i_id, v_supply_w_id, v_quantity, v_amount, v_delivery_d;
     END WHILE;
     CLOSE c_lines;

@@ -130,9 +130,11 @@ BEGIN
 END;
 $$;
 
--- Order-Status (clause 2.6): the last order of a customer, who is found as in Payment.
+-- Order-Status (clause 2.6): the last order of a customer, who is found as in Payment; how many lines it has, their sum,
+-- and when the last one was delivered.
 CREATE PROCEDURE order_status(IN p_w_id INT, IN p_d_id INT, IN p_c_id INT, IN p_c_last VARCHAR(16), OUT p_balance
-  BIGINT, OUT p_o_id INT, OUT p_carrier_id INT, OUT p_lines INT, OUT p_amount BIGINT)
+  BIGINT, OUT p_o_id INT, OUT p_carrier_id INT, OUT p_lines INT, OUT p_amount BIGINT, OUT p_delivery_d
+  BIGINT)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_customer INT;
@@ -174,6 +176,7 @@ BEGIN
   LOOP
     p_lines := p_lines + 1;
     p_amount := p_amount + v_amount;
+    p_delivery_d := v_delivery_d;
   END LOOP;
   COMMIT;
 END;

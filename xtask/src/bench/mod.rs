@@ -9,6 +9,7 @@
 //! * [`graph`]: how many tests of the graph oracle a second
 //! * [`storm`]: updates as fast as can be, against pgbench
 //! * [`force`]: what it costs to force a schedule of transactions, against a bare loop
+//! * [`search`]: how long it takes to search programs for anomalies
 //! * [`population`]: how fast tables are filled, compared with the server's own loader
 //! * [`generate`]: how many transactions of a storm are made a second, and the memory that it takes
 //! * [`histories`]: the history checker; generated histories have at most so many transactions
@@ -19,6 +20,7 @@ mod graph;
 mod storm;
 mod population;
 mod force;
+mod search;
 pub(crate) mod generate;
 mod peak;
 pub(crate) mod histories;
@@ -27,7 +29,8 @@ use anyhow::{Context, Result};
 
 use crate::date;
 
-const SECTIONS: &[&str] = &["steps", "hunt", "graph", "storm", "force", "population", "generate", "histories"];
+const SECTIONS: &[&str] =
+    &["steps", "hunt", "graph", "storm", "force", "search", "population", "generate", "histories"];
 const TRANSACTIONS_MAX: usize = 1_000_000;
 
 /// Measures what is wanted; only a whole run writes the table. True if every bar is met.
@@ -49,6 +52,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             "graph" => graph::run(&mut table)?,
             "storm" => storm::run(&mut table)?,
             "force" => force::run(&mut table)?,
+            "search" => search::run(&mut table)?,
             "population" => population::run(&mut table)?,
             "generate" => generate::run(&mut table)?,
             _ => histories::run(&mut table, transactions_max)?,

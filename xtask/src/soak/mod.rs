@@ -1,7 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow;
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
+//!                                      search;
 //!                                      all of them if none is named
 //! ```
 //!
@@ -17,6 +18,7 @@
 //! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
 //! * [`storm`]: servers killed again and again, settings that lose commits, long storms
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
+//! * [`search`]: every anomaly that is predicted for the benchmark programs is run
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -30,6 +32,7 @@ mod graph;
 mod validity;
 mod storm;
 mod flow;
+mod search;
 
 use anyhow::{Context, Result};
 
@@ -41,7 +44,7 @@ const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
 const SECTIONS: &[&str] =
-    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow"];
+    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow", "search"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -94,6 +97,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "validity" => validity::run(),
         "storm" => storm::run(),
         "flow" => flow::run(),
+        "search" => search::run(),
         _ => histories::run(),
     }
 }

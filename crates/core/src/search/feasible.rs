@@ -37,6 +37,9 @@ use crate::value::Value;
 /// How often the solver is asked for other values before we give up.
 const ROUNDS_MAX: usize = 24;
 
+/// How often values are looked for that lead calls elsewhere.
+const DIVERSIONS_MAX: usize = 4;
+
 /// A cycle, and how it is to happen.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
@@ -134,6 +137,7 @@ impl Search<'_, '_> {
             match self.symbols.problem.solve(self.asked.budget) {
                 solve::Answer::Possible(model) => {
                     if self.shows(&model, &orders) {
+                        self.divert(&orders);
                         let nice = self.nicer(&orders);
                         return Feasible::Yes(Box::new(self.values(&nice.unwrap_or(model), round)));
                     }
@@ -166,6 +170,33 @@ impl Search<'_, '_> {
             }
         }
         shows
+    }
+
+    /// Looks for values with which, in no serial order, all calls go the ways that they go in the plan: that somebody was
+    /// told there is a seat left says more than a number that is off by one. If there are such values, others are
+    /// excluded.
+    fn divert(&mut self, orders: &[Vec<usize>]) {
+        let before = self.symbols.problem.clone();
+        for _ in 0..DIVERSIONS_MAX {
+            let solve::Answer::Possible(model) = self.symbols.problem.solve(self.asked.budget) else { break };
+            let mut is_diverted = true;
+            for order in orders {
+                let guide = Guide::Model(&model, self.symbols.problem.evaluate(&model));
+                let mut run = Run::new(self.asked.ground, &self.world, &mut self.symbols, &self.arguments, guide);
+                let is_same = run.one_by_one(order)
+                    && run.locals.iter().zip(self.asked.ways).all(|(local, way)| local.path == way.nodes);
+                let guard = run.guard;
+                if is_same {
+                    is_diverted = false;
+                    let elsewhere = self.symbols.problem.not(guard);
+                    self.symbols.problem.demand(elsewhere);
+                }
+            }
+            if is_diverted && self.shows(&model, orders) {
+                return;
+            }
+        }
+        self.symbols.problem = before;
     }
 
     /// Values that people like to read, if they show as well.
@@ -300,7 +331,10 @@ fn window(ground: &Ground<'_>) -> i128 {
             }
         }
     }
-    greatest.min(1_000_000_000) * 3
+    for value in ground.initial.into_iter().flat_map(BTreeMap::values).flatten().flat_map(BTreeMap::values) {
+        note(value);
+    }
+    greatest.min(1_000_000_000_000) * 3
 }
 
 fn literals(expr: &Expr, note: &mut impl FnMut(&Value)) {

@@ -24,7 +24,7 @@ use crate::program::schema::Schema;
 /// others hardly do.
 const PLANS_MAX: usize = 12;
 /// See [`PLANS_MAX`].
-const PLANS_EACH: usize = 4;
+const PLANS_EACH: usize = 6;
 /// How many ways of a procedure are tried on their own; most of those through loops contradict themselves.
 const WAYS_TRIED: usize = 60;
 

@@ -94,6 +94,8 @@ pub(super) struct Local {
     /// Rows that went to the caller, one list for each query.
     pub(super) shown: Vec<Vec<Line>>,
     pub(super) ended: Option<Ended>,
+    /// The nodes that it has passed.
+    pub(super) path: Vec<usize>,
     /// Along a way: how many of its nodes have been passed.
     at: usize,
     /// Whether a transaction is open, and which statements belong to it: those of this call from here on.
@@ -140,6 +142,7 @@ impl<'r, 'a> Run<'r, 'a> {
             inserted: BTreeMap::new(),
             shown: Vec::new(),
             ended: None,
+            path: Vec::new(),
             at: 0,
             since: None,
         };
@@ -215,6 +218,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// One node of a call; gives the next one. Along a way, that is known before.
     fn step(&mut self, instance: usize, node: usize, next: Option<usize>) -> usize {
         let access = self.ground.calls[instance].access;
+        self.locals[instance].path.push(node);
         let Some(found) = access.nodes.get(node) else {
             self.commit(instance, node);
             self.end(instance, Ended::Returned(Vec::new()));

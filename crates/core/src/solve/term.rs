@@ -4,7 +4,7 @@
 //! `a <> b` is `NOT a = b`. What can be computed while building is: constants, `x + 0`, comparisons that the bounds
 //! decide.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::interval::{self, Interval};
 
@@ -31,7 +31,7 @@ impl Bool {
 }
 
 /// A term over others, which stand before it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// A constant integer.
     Integer(i128),
@@ -103,7 +103,7 @@ pub struct Terms {
     terms: Vec<Term>,
     /// The bounds of integer terms; `None` if they exceed our numbers, and for truth terms.
     bounds: Vec<Option<Interval>>,
-    positions: BTreeMap<Term, u32>,
+    positions: HashMap<Term, u32>,
     unknowns: Vec<Unknown>,
 }
 

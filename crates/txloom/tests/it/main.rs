@@ -72,5 +72,6 @@ mod programs;
 mod program_anomalies;
 mod program_corners;
 mod analyze;
+mod analyze_search;
 mod documents;
 mod tables;

@@ -166,19 +166,19 @@ impl<'a> Plans<'a> {
 
     /// The plan of a combination, if it has one.
     fn attempt(&self, number: usize) -> Option<Plan> {
-        let (orders, choices) = (self.orders.len(), self.choices.len());
-        let order = &self.orders[number % orders];
-        let choice = &self.choices[number / orders % choices];
+        let (amounts, orders) = (self.amounts.len(), self.orders.len());
+        let order = &self.orders[number / amounts % orders];
+        let choice = &self.choices[number / amounts / orders];
         let items = arrange(&self.calls, order, choice);
         let scene = Scene::new(&self.question, &self.calls, &self.hops, &self.same, items);
         match self.is_store {
-            true => store::plan(&scene, self.amounts[number / orders / choices]),
+            true => store::plan(&scene, self.amounts[number % amounts]),
             false => engine::plan(&scene),
         }
     }
 }
 
-/// Orders change fastest, then where the rest is put, then how much is seen.
+/// How much is seen changes fastest, then the order, then where the rest is put.
 impl Iterator for Plans<'_> {
     type Item = Plan;
 
