@@ -18,6 +18,8 @@ mod wire;
 #[cfg(test)]
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod testing;
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+mod nodes;
 #[cfg(feature = "sqlite")]
 mod embedded;
 #[cfg(feature = "sqlite")]

@@ -163,6 +163,24 @@ pub static FAMILIES: &[Family] = &[
     },
     #[cfg(feature = "mysql")]
     Family {
+        name: "mariadb-ring",
+        forms: &[
+            Form { written: "mariadb-ring", what: "two private MariaDB servers that replicate from each other" },
+            Form {
+                written: "mariadb-ring:3",
+                what: "so many of them in a ring; partitions and deliveries are scripted",
+            },
+            Form { written: "mariadb-ring:3@DIR", what: "the same, from the programs in DIR/bin" },
+        ],
+        url_schemes: &[],
+        source: Source::Package(Product::MariaDb.package()),
+        nodes: Some(2..=super::mysql::ring::MEMBERS_MAX),
+        has_switches: false,
+        installed: installed_ring,
+        open: open_ring,
+    },
+    #[cfg(feature = "mysql")]
+    Family {
         name: "mysql",
         forms: &[
             Form { written: "mysql", what: "a private, throw-away server of the installed MySQL" },
@@ -276,6 +294,27 @@ fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, Engi
         }
     };
     Ok(Box::new(engine))
+}
+
+#[cfg(feature = "mysql")]
+fn open_ring(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
+    match &target.place {
+        Place::Private(programs) => {
+            Ok(Box::new(super::mysql::ring::RingEngine::start(target.name(), programs, &target.server, target.nodes)?))
+        }
+        Place::BuiltIn | Place::Running(_) => Err(not_built_in(target)),
+    }
+}
+
+/// A ring of the newest MariaDB.
+#[cfg(feature = "mysql")]
+fn installed_ring() -> Vec<Installed> {
+    let newest = mysql::Installation::all(Product::MariaDb).into_iter().next();
+    let installed = |found: mysql::Installation| Installed {
+        target: "mariadb-ring".to_string(),
+        place: found.server.display().to_string(),
+    };
+    newest.into_iter().map(installed).collect()
 }
 
 #[cfg(feature = "mysql")]

@@ -263,6 +263,10 @@ mod tests {
             check_error(text, &["is not a number of nodes; write replicas:1 to replicas:9"]);
         }
         check_error("replicas:2@/opt", &["built in", "write `replicas`"]);
+        assert_eq!((nodes("mariadb-ring"), nodes("mariadb-ring:4"), nodes("mariadb-ring:3@/opt/m")), (2, 4, 3));
+        check("mariadb-ring:2", "mariadb-ring", Place::Private(Programs::Newest), &[]);
+        check("mariadb-ring:3@/opt/m", "mariadb-ring", Place::Private(Programs::Dir("/opt/m".into())), &[]);
+        check_error("mariadb-ring:1", &["is not a number of nodes; write mariadb-ring:2 to mariadb-ring:4"]);
     }
 
     #[test]

@@ -9,9 +9,7 @@
 //!   java … Server     says "PG server running at pg://localhost:PORT" in its log: it is ready
 //! ```
 
-use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,7 +22,7 @@ use super::log::{self, LogReader};
 use super::process::{self, ServerProcess};
 use super::scratch::{ScratchDir, sweep};
 use super::user::ServerUser;
-use super::{Programs, ServerError, ServerOptions, failed};
+use super::{Programs, ServerError, ServerOptions, failed, new_password};
 use crate::interrupt;
 
 /// The user that runs the server when we are root.
@@ -265,15 +263,6 @@ fn data_dir(scratch: &ScratchDir) -> PathBuf {
 
 fn log_path(scratch: &ScratchDir) -> PathBuf {
     scratch.path().join("log")
-}
-
-fn new_password() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
 }
 
 /// The port of a line that says that the server listens.

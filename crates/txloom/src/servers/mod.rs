@@ -3,7 +3,8 @@
 //! **Problem.** Isolation bugs depend on timing, settings and leftovers. A server that somebody else uses, with
 //! settings that somebody else chose, cannot be made repeatable; and a test must never be able to hurt real data. So a
 //! run gets a server of its own, from the programs that are installed on this machine, in a directory of its own,
-//! reachable only through a socket in that directory.
+//! reachable only through a socket in that directory. (H2 and servers that replicate listen on the loopback device, and
+//! ask for a password that nobody else knows.)
 //!
 //! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have their
 //! working directory there. Both facts can be read by anybody at any time, so nothing has to be remembered: a lock file
@@ -46,6 +47,8 @@ pub use mysql::PrivateMySql;
 pub use postgres::PrivatePostgres;
 pub use scratch::{ScratchDir, sweep};
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,6 +71,8 @@ pub enum Programs {
 pub struct ServerOptions {
     /// Settings of the server, name and value; they come after ours, so they win.
     pub extra: Vec<(String, String)>,
+    /// Statements that it executes at every start, before it lets anybody in, each on one line. MariaDB and MySQL only.
+    pub first: Vec<String>,
     /// Whether the server is left running for the user to look inside.
     pub keep: bool,
     /// Whether it synchronises with the disk and protects its pages, as it would by default. Servers that only run cases
@@ -112,6 +117,13 @@ impl ServerError {
         };
         EngineError::new(target, kind)
     }
+}
+
+/// A password that nobody else knows.
+pub(crate) fn new_password() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// `map_err` helper: what was attempted, and what the operating system said.

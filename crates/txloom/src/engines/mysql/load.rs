@@ -19,7 +19,7 @@ use txloom_core::engine::EngineError;
 
 use super::super::wire::rows::{Form, Pieces, in_parallel};
 use super::connection::{Connection, Login};
-use super::{MySqlEngine, explain};
+use super::{MySqlEngine, UNLOGGED, explain};
 
 /// How long the server may take for one piece, or for its answer at the end. There is no limit for all of it.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -40,7 +40,10 @@ impl MySqlEngine {
         let connection = Connection::open(login);
         let mut connection = connection.map_err(|error| explain::unreachable(target, login, &error))?;
         let not_understood = |sql: &str, error| explain::not_understood(target, sql, &error);
-        connection.execute(NO_LIMIT).map_err(|error| not_understood(NO_LIMIT, error))?;
+        let settings = [Some(NO_LIMIT), self.is_member.then_some(UNLOGGED)];
+        for setting in settings.into_iter().flatten() {
+            connection.execute(setting).map_err(|error| not_understood(setting, error))?;
+        }
         let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary ({columns})");
         let loaded = connection.load(&sql, |out| pieces.next(out)).map_err(|error| not_understood(&sql, error))?;
         let refused = |said: &dyn Display| Err(bulk::refused(target, &table, said));

@@ -10,7 +10,7 @@
 //! In reading order: `packet`, `auth` with `rsa`, `connection`, `answer`, `types` and `classify`
 //! speak the protocol; `session` holds the connections of a case; `monitor`, `innodb`, `metadata` and `waits`
 //! watch them; `reach`, `layout`, `reset`, `load` and `snapshot` begin and end a case; `url` and `explain` are for
-//! people.
+//! people. [`ring`] makes a cluster of several.
 //!
 //! # Quiet InnoDB
 //!
@@ -51,6 +51,7 @@ mod snapshot;
 mod load;
 mod explain;
 mod engine;
+pub mod ring;
 
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,9 @@ const CONTROL_LIMIT: Duration = Duration::from_secs(30);
 /// How long a question of the monitor may take. It waits for nobody, so a server that takes longer does not answer.
 const MONITOR_LIMIT: Duration = Duration::from_secs(5);
 
+/// What the engine itself does at a server that replicates is its own business.
+const UNLOGGED: &str = "SET SESSION sql_log_bin = 0";
+
 /// The database of the cases on a private server: the one that bug reports use.
 const PRIVATE_DATABASE: &str = "test";
 
@@ -98,6 +102,8 @@ pub struct MySqlEngine {
     keeper: Option<Connection>,
     sessions: BTreeMap<SessionId, Opened>,
     layout: Option<Layout>,
+    /// Whether the server replicates, and what the engine itself does must not be part of that.
+    is_member: bool,
     /// Dropped last.
     home: Home,
 }
@@ -189,6 +195,7 @@ impl MySqlEngine {
             keeper: None,
             sessions: BTreeMap::new(),
             layout: None,
+            is_member: false,
             home,
         };
         engine.create_database()?;

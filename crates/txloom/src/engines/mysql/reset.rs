@@ -8,7 +8,7 @@ use txloom_core::outcome::{Outcome, StatementResult};
 use super::connection::{Connection, text};
 use super::layout::{self, Layout};
 use super::reach::Reach;
-use super::{CONTROL_LIMIT, Home, MySqlEngine, explain, innodb, limited, quoted};
+use super::{CONTROL_LIMIT, Home, MySqlEngine, UNLOGGED, explain, innodb, limited, quoted};
 
 /// How long the server may take to roll back what a session left open, before the connection is killed.
 const ENDING_LIMIT: Duration = Duration::from_secs(2);
@@ -148,9 +148,13 @@ impl MySqlEngine {
             server.alarms().forget();
         }
         let (target, database) = (self.info.target.clone(), quoted(&self.database));
+        let is_member = self.is_member;
         let keeper = self.keeper()?;
         let mut exchange =
             |sql: &str| keeper.execute(sql).map_err(|error| explain::not_understood(&target, sql, &error));
+        if is_member {
+            exchange(UNLOGGED)?;
+        }
         exchange(&format!("USE {database}"))?;
         let mut outcomes = Vec::new();
         for message in messages {
@@ -282,7 +286,13 @@ impl MySqlEngine {
 
     fn open_own(&self) -> Result<Connection, EngineError> {
         let login = limited(&self.login, CONTROL_LIMIT);
-        Connection::open(&login).map_err(|error| explain::unreachable(&self.info.target, &login, &error))
+        let connection = Connection::open(&login);
+        let mut connection = connection.map_err(|error| explain::unreachable(&self.info.target, &login, &error))?;
+        if self.is_member {
+            let told = connection.execute(UNLOGGED);
+            told.map_err(|error| explain::not_understood(&self.info.target, UNLOGGED, &error))?;
+        }
+        Ok(connection)
     }
 }
 

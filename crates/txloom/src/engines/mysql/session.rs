@@ -36,6 +36,11 @@ impl Shared {
         self.reach.fetch_max(Reach::of(sql) as u8, Ordering::SeqCst);
     }
 
+    /// Something else has reached so far.
+    pub(super) fn note_reach(&self, reach: Reach) {
+        self.reach.fetch_max(reach as u8, Ordering::SeqCst);
+    }
+
     /// How far the statements of the case have reached.
     pub(super) fn reach(&self) -> Reach {
         Reach::ALL[usize::from(self.reach.load(Ordering::SeqCst))]

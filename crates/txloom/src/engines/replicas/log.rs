@@ -15,8 +15,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::effects::{Cells, Effect, RowId, Stamp, fold};
-use super::nodes::Nodes;
 use crate::engines::embedded::cell::Cell;
+use crate::engines::nodes::Nodes;
 
 /// A write statement that not everybody knows, or that may still be taken back.
 #[derive(Debug)]

@@ -44,7 +44,6 @@ mod errors;
 mod schema;
 mod loosen;
 mod effects;
-mod nodes;
 mod log;
 mod capture;
 mod node;
@@ -76,7 +75,7 @@ use world::World;
 /// The only level: what has been delivered is seen, and nothing else is promised.
 pub const LEVEL: &str = "eventual";
 /// The most nodes that there can be.
-pub const NODES_MAX: u32 = nodes::NODES_MAX as u32;
+pub const NODES_MAX: u32 = super::nodes::NODES_MAX as u32;
 
 /// The replicated database.
 pub struct ReplicasEngine {

@@ -15,7 +15,6 @@ use super::effects::{RowId, Stamp};
 use super::errors::unsupported;
 use super::log::{Log, Touched};
 use super::node::{Node, Shown};
-use super::nodes::Network;
 use super::request::Request;
 use super::schema::Schema;
 use super::tools::Tools;
@@ -23,6 +22,7 @@ use crate::engines::embedded::admit::replaces;
 use crate::engines::embedded::errors::{db_error, no_such_savepoint, out_of_place};
 use crate::engines::embedded::registers::Values;
 use crate::engines::embedded::run::{Answer, ask};
+use crate::engines::nodes::Network;
 
 /// The result of a statement that returns nothing.
 const DONE: StatementResult = StatementResult { columns: Vec::new(), rows: Vec::new(), affected: None, tag: None };

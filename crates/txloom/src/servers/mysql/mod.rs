@@ -18,6 +18,7 @@
 //! server is to be durable ([`ServerOptions::durable`]).
 
 mod install;
+mod member;
 
 use std::fs;
 use std::io::{self, Read};
@@ -31,6 +32,7 @@ use rustix::process::Signal;
 use txloom_core::engine::{Death, Fault};
 
 pub use install::{Installation, Product};
+pub use member::{REPLICATOR, RingMember};
 
 use super::alarms::AlarmReader;
 use super::disk::SmallDisk;
@@ -419,6 +421,12 @@ fn launch(
     command.arg(format!("--loose-max-statement-time={}", BACKSTOP.as_secs()));
     command.arg(format!("--loose-max-execution-time={}", BACKSTOP.as_millis()));
     command.args(options.extra.iter().map(|(name, value)| format!("--{name}={value}")));
+    if !options.first.is_empty() {
+        let path = scratch.path().join("first.sql");
+        let lines: String = options.first.iter().map(|sql| format!("{sql};\n")).collect();
+        fs::write(&path, lines).map_err(failed(format_args!("write {}", path.display())))?;
+        command.arg(option("--init-file", &path));
+    }
     // A server that died left its socket; one that greets must be the new one.
     let _ = fs::remove_file(socket(scratch));
     ServerProcess::spawn(command, &log_path(scratch))

@@ -1,27 +1,27 @@
-//! Sets of nodes, and who can talk to whom.
+//! Sets of nodes, and who can talk to whom: what the clusters share.
 
 /// How many nodes there may be.
-pub(super) const NODES_MAX: usize = 9;
+pub(in crate::engines) const NODES_MAX: usize = 9;
 
-/// A set of nodes, by position from 0. The ledger counts as one more node, the last.
+/// A set of nodes, by position from 0; the ledger of `replicas` counts as one more, the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Nodes(u16);
+pub(in crate::engines) struct Nodes(u16);
 
 impl Nodes {
     /// The first so many nodes.
-    pub(super) fn first(count: usize) -> Nodes {
+    pub(in crate::engines) fn first(count: usize) -> Nodes {
         (0..count).collect()
     }
 
-    pub(super) fn insert(&mut self, node: usize) {
+    pub(in crate::engines) fn insert(&mut self, node: usize) {
         self.0 |= 1 << node;
     }
 
-    pub(super) fn contains(self, node: usize) -> bool {
+    pub(in crate::engines) fn contains(self, node: usize) -> bool {
         self.0 & (1 << node) != 0
     }
 
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+    pub(in crate::engines) fn iter(self) -> impl Iterator<Item = usize> {
         (0..=NODES_MAX).filter(move |node| self.contains(*node))
     }
 }
@@ -36,34 +36,34 @@ impl FromIterator<usize> for Nodes {
 
 /// Who can talk to whom: groups of nodes.
 #[derive(Debug, Clone)]
-pub(super) struct Network {
+pub(in crate::engines) struct Network {
     count: usize,
     groups: Vec<Nodes>,
 }
 
 impl Network {
     /// So many nodes, all connected.
-    pub(super) fn new(count: usize) -> Network {
+    pub(in crate::engines) fn new(count: usize) -> Network {
         Network { count, groups: vec![Nodes::first(count)] }
     }
 
     /// How many nodes there are.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::engines) fn count(&self) -> usize {
         self.count
     }
 
     /// The group that a node belongs to.
-    pub(super) fn group_of(&self, node: usize) -> Nodes {
+    pub(in crate::engines) fn group_of(&self, node: usize) -> Nodes {
         self.groups.iter().copied().find(|group| group.contains(node)).unwrap_or_default()
     }
 
     /// Connects everybody with everybody.
-    pub(super) fn heal(&mut self) {
+    pub(in crate::engines) fn heal(&mut self) {
         self.groups = vec![Nodes::first(self.count)];
     }
 
     /// Cuts the network into these groups, written as in a case; or says why that is no partition of it.
-    pub(super) fn cut(&mut self, groups: &[Vec<u32>]) -> Result<(), String> {
+    pub(in crate::engines) fn cut(&mut self, groups: &[Vec<u32>]) -> Result<(), String> {
         for node in groups.iter().flatten() {
             self.position(*node)?;
         }
@@ -76,7 +76,7 @@ impl Network {
     }
 
     /// The position of a node that a case names by its number, from 1; or what is wrong with the number.
-    pub(super) fn position(&self, number: u32) -> Result<usize, String> {
+    pub(in crate::engines) fn position(&self, number: u32) -> Result<usize, String> {
         match (number as usize).checked_sub(1).filter(|node| *node < self.count) {
             Some(node) => Ok(node),
             None => Err(format!("node {number} (it has the nodes 1 to {})", self.count)),
