@@ -10,6 +10,7 @@
 //! * [`class`]: what people call them
 //! * [`level`]: what stores and engines let happen
 //! * [`plan`]: who runs when, and who sees what
+//! * [`brute`]: a second opinion on small programs
 
 pub mod used;
 pub mod conflicts;
@@ -33,6 +34,7 @@ mod witness;
 pub mod find;
 pub mod start;
 pub mod script;
+pub mod brute;
 #[cfg(test)]
 mod testing;
 

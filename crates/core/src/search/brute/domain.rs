@@ -1,0 +1,82 @@
+//! All small databases and all arguments for two calls: ids 1 and 2, numbers 0 to 2, each row there or not.
+//!
+//! Columns that neither procedure looks at, or tables that neither touches, are left as they are.
+
+use super::machine::{Call, Cell, Row, Setup};
+use super::program::{COLUMNS_MAX, NUMBER, Operand, PARAMETERS, Program};
+
+const IDS: [i64; 2] = [1, 2];
+const NUMBERS: [i64; 3] = [0, 1, 2];
+
+/// Every setup of two calls, until one of them satisfies.
+pub(super) fn any<'p, T>(
+    program: &'p Program,
+    pair: [usize; 2],
+    mut satisfies: impl FnMut(&Setup<'p>) -> Option<T>,
+) -> Option<T> {
+    let starts = starts(program, pair);
+    let arguments = pair.map(|procedure| arguments(program, procedure));
+    for first in &arguments[0] {
+        for second in &arguments[1] {
+            let call = |at: usize, arguments| Call { procedure: pair[at], arguments };
+            let calls = vec![call(0, *first), call(1, *second)];
+            let mut setup = Setup { program, calls, ids: IDS.to_vec(), start: Vec::new() };
+            for start in &starts {
+                setup.start.clone_from(start);
+                if let Some(found) = satisfies(&setup) {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn arguments(program: &Program, procedure: usize) -> Vec<[Cell; PARAMETERS.len()]> {
+    let mut all = vec![[None; PARAMETERS.len()]];
+    for parameter in program.procedures[procedure].parameters() {
+        let values: &[i64] = if parameter == NUMBER { &NUMBERS } else { &IDS };
+        let with = |one: &[Cell; PARAMETERS.len()], value: i64| {
+            let mut one = *one;
+            one[parameter] = Some(value);
+            one
+        };
+        all = all.iter().flat_map(|one| values.iter().map(move |value| with(one, *value))).collect();
+    }
+    all
+}
+
+fn starts(program: &Program, pair: [usize; 2]) -> Vec<Vec<Row>> {
+    let mut all = vec![Vec::new()];
+    for table in 0..program.tables.len() {
+        let rows = rows(program, pair, table);
+        for _ in IDS {
+            let longer = all.iter().flat_map(|start: &Vec<Row>| {
+                rows.iter().map(|row| start.iter().copied().chain([*row]).collect::<Vec<Row>>())
+            });
+            all = longer.collect();
+        }
+    }
+    all
+}
+
+/// What may be in a place of a table.
+fn rows(program: &Program, pair: [usize; 2], table: usize) -> Vec<Row> {
+    let bodies = || pair.iter().map(|procedure| &program.procedures[*procedure]);
+    let is_touched = bodies().any(|one| one.body.iter().any(|step| step.statement.table() == table));
+    if !is_touched {
+        return vec![Row::default()];
+    }
+    let mut there = vec![Row { is_there: true, columns: [None; COLUMNS_MAX] }];
+    for column in 0..program.tables[table] {
+        let matters = bodies().any(|one| one.operands().any(|operand| operand == Operand::Column(table, column)));
+        let values: &[i64] = if matters { &NUMBERS } else { &NUMBERS[..1] };
+        let with = |row: &Row, value: i64| {
+            let mut row = *row;
+            row.columns[column] = Some(value);
+            row
+        };
+        there = there.iter().flat_map(|row| values.iter().map(move |value| with(row, *value))).collect();
+    }
+    there.into_iter().chain([Row::default()]).collect()
+}
