@@ -68,6 +68,9 @@ pub enum Feasible {
     Unknown,
 }
 
+/// Whether a slot has a row at the start, and its values by column.
+type SlotValues = (bool, BTreeMap<String, Value>);
+
 /// Arguments and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
@@ -76,7 +79,7 @@ pub struct Values {
     /// The rows at the start: the columns that matter.
     pub rows: Rows,
     /// The same for all slots, whether they are there or not.
-    pub(super) slots: BTreeMap<String, Vec<(bool, BTreeMap<String, Value>)>>,
+    pub(super) slots: BTreeMap<String, Vec<SlotValues>>,
     /// Which slots of tables without keys belong to whom: the first, and their owners.
     pub(super) owners: BTreeMap<String, (usize, Vec<(usize, usize)>)>,
     /// Whether all that matters could be computed. If not, these values are right as far as we can tell.
@@ -263,16 +266,15 @@ impl Search<'_, '_> {
             arguments.push(named);
         }
         let slots = self.slots(&values);
-        let there = |all: &Vec<(bool, BTreeMap<String, Value>)>| {
-            all.iter().filter(|(is_there, _)| *is_there).map(|(_, row)| row.clone()).collect()
-        };
+        let there =
+            |all: &Vec<SlotValues>| all.iter().filter(|(is_there, _)| *is_there).map(|(_, row)| row.clone()).collect();
         let rows = slots.iter().map(|(table, all)| (table.clone(), there(all))).collect();
         let owners = self.world.tables.iter();
         let owners = owners.map(|one| (one.definition.name.clone(), (one.owned, one.owners.clone()))).collect();
         Values { arguments, rows, slots, owners, is_exact: self.planned.is_exact, rounds }
     }
 
-    fn slots(&self, values: &Valuation) -> BTreeMap<String, Vec<(bool, BTreeMap<String, Value>)>> {
+    fn slots(&self, values: &Valuation) -> BTreeMap<String, Vec<SlotValues>> {
         let mut rows = BTreeMap::new();
         for slots in &self.world.tables {
             let mut own = Vec::new();

@@ -181,13 +181,10 @@ impl<'a> Search<'a> {
         if !self.options.grouping {
             return;
         }
-        for at in first + 1..group.cycles.len() {
-            if done[at] {
-                continue;
-            }
-            if let Some(calls) = witness.shows(&group.cycles[at]) {
-                done[at] = true;
-                examined.anomalies.push(note(&group.cycles[at], calls));
+        for (cycle, done) in group.cycles.iter().zip(done).skip(first + 1).filter(|(_, done)| !**done) {
+            if let Some(calls) = witness.shows(cycle) {
+                *done = true;
+                examined.anomalies.push(note(cycle, calls));
             }
         }
     }

@@ -1,7 +1,20 @@
 //! Search: which serializability anomalies an application can show, at which level (CLOTHO).
 //!
+//! # The problem
+//!
+//! Two calls of `deposit` read the same balance, and each writes what it has read plus its own amount: one deposit is lost,
+//! unless the database forbids it. Which calls of an application can break each other like that at a given level, with which
+//! arguments and from which rows? (Rahmani, Nagar, Delaware, Jagannathan: CLOTHO, OOPSLA 2019.)
+//!
+//! # The idea
+//!
+//! Structure first, arithmetic second: what can be enumerated is, and the solver is asked only for values.
+//!
 //! ```text
-//!   conflicts ──→ cycles ──→ (ways) ──→ plans ──→ …
+//!   conflicts ──→ cycles ──→ ways ──→ plans ──→ feasible ──→ tests ──→ script: a case
+//!   who meets     drawings   through  who runs  arguments    witness: other cycles
+//!   whom, where   of depen-  each     when and  and rows     of the same run
+//!                 dencies    call     sees what
 //! ```
 //!
 //! * [`used`](mod@used): which reads matter
@@ -10,6 +23,12 @@
 //! * [`class`]: what people call them
 //! * [`level`]: what stores and engines let happen
 //! * [`plan`]: who runs when, and who sees what
+//! * [`ground`], `world`, `scene`: the small database that calls are executed in, and what names mean in it
+//! * `run`, `statement`, `query`, `write`, `looks`, `answer`: executing them, with terms for values
+//! * `hops`, `outcome`: what must hold for a dependency to be there; what a run leaves behind
+//! * [`feasible`](mod@feasible): values for which a cycle happens and shows
+//! * [`find`], `witness`: all of it, for every candidate
+//! * [`start`], [`script`]: a test as rows and a schedule
 //! * [`brute`]: a second opinion on small programs
 
 pub mod used;

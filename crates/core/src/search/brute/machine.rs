@@ -165,10 +165,7 @@ impl<'p> Setup<'p> {
             local.map(|local| returns.and_then(|variable| local.variables[variable]))
         };
         let seen = |row: &Row| if row.is_there { *row } else { Row::default() };
-        Outcome {
-            answers: self.calls.iter().zip(locals).map(answer).collect(),
-            rows: rows.iter().map(seen).collect(),
-        }
+        Outcome { answers: self.calls.iter().zip(locals).map(answer).collect(), rows: rows.iter().map(seen).collect() }
     }
 
     /// What one call after the other leaves behind, in both orders.

@@ -163,7 +163,13 @@ impl Comparison {
         }
     }
 
-    fn at_level(&self, reading: &Reading, level: &str, rules: Rules, tally: &mut Tally) -> Result<(), Box<Disagreement>> {
+    fn at_level(
+        &self,
+        reading: &Reading,
+        level: &str,
+        rules: Rules,
+        tally: &mut Tally,
+    ) -> Result<(), Box<Disagreement>> {
         let engine = (rules == Rules::ReadCommitted).then_some(("postgres", &[][..]));
         let target = Target::parse(level, engine)
             .map_err(|error| self.disagree(level, [0, 0], What::Unread(error.to_string())))?;

@@ -16,12 +16,7 @@ use crate::search::find::Test;
 use crate::value::Value;
 
 /// Runs a test of the search; what is wrong with it, if something is.
-pub(super) fn replay(
-    program: &Program,
-    accesses: &[ProcedureAccess],
-    test: &Test,
-    rules: Rules,
-) -> Result<(), String> {
+pub(super) fn replay(program: &Program, accesses: &[ProcedureAccess], test: &Test, rules: Rules) -> Result<(), String> {
     let setup = setup(program, test)?;
     let mut scene = Scene::new(&setup, rules);
     // The actions of the scene, as moves of the plan.
@@ -56,7 +51,9 @@ pub(super) fn replay(
         return Err(format!("the calls are not over: {}", scene.show()));
     }
     match setup.serial().contains(&scene.outcome()) {
-        true => Err(format!("the outcome is that of a serial order: {}, {setup:?}, {:?}", scene.show(), scene.outcome())),
+        true => {
+            Err(format!("the outcome is that of a serial order: {}, {setup:?}, {:?}", scene.show(), scene.outcome()))
+        }
         false => Ok(()),
     }
 }
