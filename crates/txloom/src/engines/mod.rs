@@ -19,6 +19,8 @@ mod wire;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod testing;
 #[cfg(any(feature = "sqlite", feature = "mysql"))]
+// The ring alone does not need all of it.
+#[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
 mod nodes;
 #[cfg(feature = "sqlite")]
 mod embedded;

@@ -2,6 +2,7 @@
 //!
 //! * `walking_thread`: the architecture's test, from a program's source to a flattened, re-run finding
 //! * `replicas`: the weakly consistent database: its cases, what oracles say of them, storms with partitions
+//! * `ring`: the same for real, on MariaDB servers that replicate from each other
 //! * `contract`: every engine keeps the promises of the `Engine` trait
 //! * `guarantees`: what every level of every engine allows and prevents, by running the corpus of anomalies
 //! * `bugs`: the corpus of bugs still does what its files say
@@ -39,6 +40,7 @@ mod support;
 
 mod walking_thread;
 mod replicas;
+mod ring;
 mod contract;
 mod graph;
 mod guarantees;

@@ -241,6 +241,9 @@ fn together(states: Vec<State>) -> State {
     let mut first = states.next().unwrap_or_default();
     let mut others = BTreeMap::new();
     for (number, state) in (2..).zip(states) {
+        // A table that is not there at all differs from one that is.
+        let missing = first.tables.keys().filter(|name| !state.tables.contains_key(*name));
+        others.extend(missing.map(|name| (format!("node{number}.{name}"), StatementResult::default())));
         for (name, table) in state.tables {
             if first.tables.get(&name).is_none_or(|own| !is_same(own, &table)) {
                 others.insert(format!("node{number}.{name}"), table);
