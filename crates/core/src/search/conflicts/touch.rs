@@ -174,11 +174,20 @@ impl Toucher<'_> {
             grip,
             row: key.map(|key| self.rows.row(procedure, &access.table, key)),
             reads,
-            reads_existence: looks,
+            reads_existence: looks || (self.options.external && self.has_full_key(access)),
             writes: self.written(access, grip),
             known: Known::of(access, at),
             inserts: (access.reach == Reach::Nothing).then(|| self.complete_keys(access)),
         }
+    }
+
+    /// Whether an INSERT gives values to the whole primary key: then it finds out whether that is taken. What comes of
+    /// it, success or failure, goes to the caller, as other reads do that decide nothing.
+    fn has_full_key(&self, access: &TableAccess) -> bool {
+        let primary = self.schema.table(&access.table).map(|table| table.primary_key.as_slice()).unwrap_or_default();
+        access.effect == Effect::Insert
+            && !primary.is_empty()
+            && self.complete_keys(access).iter().any(|key| key.as_slice() == primary)
     }
 
     /// Who changes a key, writes a row anew.
