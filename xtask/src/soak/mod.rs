@@ -1,8 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow;
-//!                                      all of them if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
+//!                                      brute; all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -17,6 +17,7 @@
 //! * [`validity`]: storms of which operations touch rows, against sessions, records and skew
 //! * [`storm`]: servers killed again and again, settings that lose commits, long storms
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
+//! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -30,6 +31,7 @@ mod graph;
 mod validity;
 mod storm;
 mod flow;
+mod brute;
 
 use anyhow::{Context, Result};
 
@@ -41,7 +43,7 @@ const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
 const SECTIONS: &[&str] =
-    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow"];
+    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow", "brute"];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -94,6 +96,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "validity" => validity::run(),
         "storm" => storm::run(),
         "flow" => flow::run(),
+        "brute" => brute::run(),
         _ => histories::run(),
     }
 }

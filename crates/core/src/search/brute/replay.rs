@@ -16,12 +16,7 @@ use crate::search::find::Test;
 use crate::value::Value;
 
 /// Runs a test of the search; what is wrong with it, if something is.
-pub(super) fn replay(
-    program: &Program,
-    accesses: &[ProcedureAccess],
-    test: &Test,
-    rules: Rules,
-) -> Result<(), String> {
+pub(super) fn replay(program: &Program, accesses: &[ProcedureAccess], test: &Test, rules: Rules) -> Result<(), String> {
     let setup = setup(program, test)?;
     let mut scene = Scene::new(&setup, rules);
     // The actions of the scene, as moves of the plan.
@@ -34,14 +29,15 @@ pub(super) fn replay(
         let action = match (is_statement, rules) {
             (false, Rules::Eventual) => continue,
             (false, Rules::ReadCommitted) => Action::Commit,
-            (true, Rules::ReadCommitted) => Action::Statement(Vec::new()),
+            (true, Rules::ReadCommitted) => Action::Statement(0),
             (true, Rules::Eventual) => {
                 let sees: BTreeSet<usize> = test.plan.sees[number].iter().copied().collect();
                 if !seen[one.instance].is_subset(&sees) {
                     return Err(format!("move {number} no longer sees what the call has seen"));
                 }
                 let new = sees.difference(&seen[one.instance]);
-                let new = new.filter_map(|seen| moves.iter().position(|known| known == seen)).collect();
+                let new = new.filter_map(|seen| moves.iter().position(|known| known == seen));
+                let new = new.fold(0, |all, at| all | 1 << at);
                 seen[one.instance] = sees;
                 Action::Statement(new)
             }
@@ -56,7 +52,9 @@ pub(super) fn replay(
         return Err(format!("the calls are not over: {}", scene.show()));
     }
     match setup.serial().contains(&scene.outcome()) {
-        true => Err(format!("the outcome is that of a serial order: {}, {setup:?}, {:?}", scene.show(), scene.outcome())),
+        true => {
+            Err(format!("the outcome is that of a serial order: {}, {setup:?}, {:?}", scene.show(), scene.outcome()))
+        }
         false => Ok(()),
     }
 }
