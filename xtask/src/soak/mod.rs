@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
-//!                                      search;
-//!                                      all of them if none is named
+//!                                      search, brute; all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -19,6 +18,7 @@
 //! * [`storm`]: servers killed again and again, settings that lose commits, long storms
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
 //! * [`search`]: every anomaly that is predicted for the benchmark programs is run
+//! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -33,6 +33,7 @@ mod validity;
 mod storm;
 mod flow;
 mod search;
+mod brute;
 
 use anyhow::{Context, Result};
 
@@ -43,8 +44,20 @@ const TARGETS: &[&str] = &["sqlite", "model", "postgres", "mariadb"];
 const MORE_TARGETS: &str = "TXLOOM_SOAK_TARGETS";
 const ROUNDS: usize = 1_000;
 const FOLDER: &str = "soak-results";
-const SECTIONS: &[&str] =
-    &["corpus", "levels", "silence", "planted", "pairs", "histories", "graph", "validity", "storm", "flow", "search"];
+const SECTIONS: &[&str] = &[
+    "corpus",
+    "levels",
+    "silence",
+    "planted",
+    "pairs",
+    "histories",
+    "graph",
+    "validity",
+    "storm",
+    "flow",
+    "search",
+    "brute",
+];
 
 /// One part of the table, and whether its bar is met.
 struct Section {
@@ -98,6 +111,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "storm" => storm::run(),
         "flow" => flow::run(),
         "search" => search::run(),
+        "brute" => brute::run(),
         _ => histories::run(),
     }
 }

@@ -21,10 +21,10 @@ use crate::program::paths::{Limits, Pass, Way, ways};
 use crate::program::schema::Schema;
 
 /// How many plans of one cycle are asked about, and how many of them for the same ways: if the first few do not work,
-/// others hardly do.
-const PLANS_MAX: usize = 12;
+/// others hardly do. All of six ways have their turn: two branches of two calls are four already.
+const PLANS_MAX: usize = 6 * PLANS_EACH;
 /// See [`PLANS_MAX`].
-const PLANS_EACH: usize = 6;
+const PLANS_EACH: usize = 4;
 /// How many ways of a procedure are tried on their own; most of those through loops contradict themselves.
 const WAYS_TRIED: usize = 60;
 

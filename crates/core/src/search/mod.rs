@@ -2,9 +2,9 @@
 //!
 //! # The problem
 //!
-//! Two calls of `deposit` read the same balance, and each writes what it has read plus its own amount: one deposit is lost,
-//! unless the database forbids it. Which calls of an application can break each other like that at a given level, with which
-//! arguments and from which rows? (Rahmani, Nagar, Delaware, Jagannathan: CLOTHO, OOPSLA 2019.)
+//! Two calls of `deposit` read the same balance, and each writes what it has read plus its own amount: one deposit is
+//! lost, unless the database forbids it. Which calls of an application can break each other like that at a given level,
+//! with which arguments and from which rows? (Rahmani, Nagar, Delaware, Jagannathan: CLOTHO, OOPSLA 2019.)
 //!
 //! # The idea
 //!

@@ -17,7 +17,7 @@ pub(super) fn any<'p, T>(
     let starts = starts(program, pair);
     let arguments = pair.map(|procedure| arguments(program, procedure));
     for first in &arguments[0] {
-        for second in &arguments[1] {
+        for second in arguments[1].iter().filter(|second| is_first_of_its_kind(program, pair, [first, second])) {
             let call = |at: usize, arguments| Call { procedure: pair[at], arguments };
             let calls = vec![call(0, *first), call(1, *second)];
             let mut setup = Setup { program, calls, ids: IDS.to_vec(), start: Vec::new() };
@@ -30,6 +30,16 @@ pub(super) fn any<'p, T>(
         }
     }
     None
+}
+
+/// Of arguments that differ only in what ids are called, or in which of two calls of one procedure is the first, one will
+/// do.
+fn is_first_of_its_kind(program: &Program, pair: [usize; 2], arguments: [&[Cell; PARAMETERS.len()]; 2]) -> bool {
+    let mut steps = pair.iter().flat_map(|procedure| &program.procedures[*procedure].body);
+    let names_ids = steps.any(|step| matches!(step.statement.key(), Some(Operand::Constant(_))));
+    let mut given = arguments.iter().flat_map(|one| &one[..NUMBER]).flatten();
+    let begins_with_first = names_ids || given.next().is_none_or(|id| *id == IDS[0]);
+    begins_with_first && (pair[0] != pair[1] || !names_ids || arguments[0] <= arguments[1])
 }
 
 fn arguments(program: &Program, procedure: usize) -> Vec<[Cell; PARAMETERS.len()]> {

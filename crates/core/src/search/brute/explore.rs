@@ -1,7 +1,7 @@
 //! Everything that two calls can do together: all orders of their statements, all that they may see.
 //!
 //! *A store* (eventual): each call sees its own changes and some of the other's earlier ones; what has arrived stays.
-//! When something arrives is decided when somebody looks at its table: earlier would make no difference.
+//! When something arrives is decided when somebody looks at its row: earlier would make no difference.
 //!
 //! *An engine* (read committed): a statement sees what is committed when it begins, and its own changes. Who changes a
 //! row that the other one has changed and not committed would wait; such orders are left out, for it is as if the one
@@ -20,17 +20,20 @@ pub(super) enum Rules {
     ReadCommitted,
 }
 
+/// Positions of actions, each a bit: there are never many.
+pub(super) type Positions = u32;
+
 /// Something that a call does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Its next statement. On a store: which earlier actions of the other have arrived and not been seen before.
-    Statement(Vec<usize>),
+    Statement(Positions),
     /// It commits; on a store, that means nothing.
     Commit,
 }
 
 /// Something that was done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
     pub(super) call: usize,
     pub(super) action: Action,
@@ -46,8 +49,8 @@ pub(super) struct Scene<'s, 'p> {
     has_committed: [bool; 2],
     /// What was done, in its order.
     done: Vec<Done>,
-    /// For each of these, whether the other call has seen it.
-    has_arrived: Vec<bool>,
+    /// Which of these the other call has seen.
+    arrived: Positions,
 }
 
 /// Why something cannot be done.
@@ -64,13 +67,13 @@ pub(super) enum Refused {
 impl<'s, 'p> Scene<'s, 'p> {
     pub(super) fn new(setup: &'s Setup<'p>, rules: Rules) -> Scene<'s, 'p> {
         let locals = [Local::default(); 2];
-        Scene { setup, rules, locals, has_committed: [false; 2], done: Vec::new(), has_arrived: Vec::new() }
+        Scene { setup, rules, locals, has_committed: [false; 2], done: Vec::new(), arrived: 0 }
     }
 
     /// Does something.
     pub(super) fn act(&mut self, call: usize, action: Action) -> Result<(), Refused> {
         let has_more = self.setup.next(call, &mut self.locals[call]).is_some();
-        let change = match &action {
+        let change = match action {
             Action::Commit if has_more || self.has_committed[call] => return Err(Refused::IsOver),
             Action::Commit => {
                 self.has_committed[call] = true;
@@ -78,12 +81,11 @@ impl<'s, 'p> Scene<'s, 'p> {
             }
             Action::Statement(_) if !has_more => return Err(Refused::IsOver),
             Action::Statement(arrive) => {
-                arrive.iter().for_each(|at| self.has_arrived[*at] = true);
+                self.arrived |= arrive;
                 self.statement(call)?
             }
         };
         self.done.push(Done { call, action, change });
-        self.has_arrived.push(false);
         Ok(())
     }
 
@@ -110,7 +112,7 @@ impl<'s, 'p> Scene<'s, 'p> {
     fn view(&self, call: usize) -> Vec<Row> {
         let is_seen = |at: usize, done: &Done| match self.rules {
             _ if done.call == call => true,
-            Rules::Eventual => self.has_arrived[at],
+            Rules::Eventual => self.arrived >> at & 1 == 1,
             Rules::ReadCommitted => self.has_committed[done.call],
         };
         self.rows(is_seen)
@@ -143,30 +145,33 @@ impl<'s, 'p> Scene<'s, 'p> {
             let may_commit = self.rules == Rules::ReadCommitted && !self.has_committed[call];
             return if may_commit { vec![Action::Commit] } else { Vec::new() };
         };
-        if self.rules == Rules::ReadCommitted {
-            return vec![Action::Statement(Vec::new())];
-        }
-        let table = statement.table();
-        let matters = |change: &Change| change.place / self.setup.ids.len() == table;
+        let local = &self.locals[call];
         let may_arrive = |at: &usize| {
             let done = &self.done[*at];
-            done.call != call && !self.has_arrived[*at] && done.change.is_some_and(|change| matters(&change))
+            let matters = |change: Change| self.setup.looks_at(call, local, statement, change.place);
+            done.call != call && self.arrived >> at & 1 == 0 && done.change.is_some_and(matters)
         };
-        let waiting: Vec<usize> = (0..self.done.len()).filter(may_arrive).collect();
-        let chosen = |bits: usize| {
-            waiting.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, one)| *one).collect()
-        };
-        (0..1_usize << waiting.len()).map(|bits| Action::Statement(chosen(bits))).collect()
+        let mut choices: Vec<Positions> = vec![0];
+        if self.rules == Rules::Eventual {
+            for at in (0..self.done.len()).filter(may_arrive) {
+                let with: Vec<Positions> = choices.iter().map(|choice| choice | 1 << at).collect();
+                choices.extend(with);
+            }
+        }
+        choices.into_iter().map(Action::Statement).collect()
     }
 
     /// In words: who does what.
     pub(super) fn show(&self) -> String {
         let one = |(at, done): (usize, &Done)| {
             let name = ["A", "B"][done.call];
-            match &done.action {
+            match done.action {
                 Action::Commit => format!("{at} {name}.commit"),
-                Action::Statement(arrive) if arrive.is_empty() => format!("{at} {name}"),
-                Action::Statement(arrive) => format!("{at} {name} after {arrive:?} arrived"),
+                Action::Statement(0) => format!("{at} {name}"),
+                Action::Statement(arrive) => {
+                    let seen: Vec<usize> = (0..at).filter(|at| arrive >> at & 1 == 1).collect();
+                    format!("{at} {name} after {seen:?} arrived")
+                }
             }
         };
         self.done.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")

@@ -132,6 +132,14 @@ impl<'p> Setup<'p> {
         }
     }
 
+    /// Whether a statement of a call looks at a place.
+    pub(super) fn looks_at(&self, call: usize, local: &Local, statement: &Statement, place: usize) -> bool {
+        match statement.key() {
+            Some(key) => self.find(call, local, statement.table(), key) == Some(place),
+            None => place / self.ids.len() == statement.table(),
+        }
+    }
+
     /// The place of a key; NULL has none.
     fn find(&self, call: usize, local: &Local, table: usize, key: Operand) -> Option<usize> {
         let key = self.value(call, local, None, key)?;

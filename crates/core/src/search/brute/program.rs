@@ -103,6 +103,17 @@ impl Statement {
         }
     }
 
+    /// The id of the one row that it is about; a COUNT looks at all.
+    pub(super) fn key(&self) -> Option<Operand> {
+        match self {
+            Statement::Count { .. } => None,
+            Statement::Select { key, .. }
+            | Statement::Update { key, .. }
+            | Statement::Insert { key, .. }
+            | Statement::Delete { key, .. } => Some(*key),
+        }
+    }
+
     fn operands(&self) -> Vec<Operand> {
         let of = |condition: &Condition| vec![condition.left, condition.right];
         match self {

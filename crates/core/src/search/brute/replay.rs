@@ -29,14 +29,15 @@ pub(super) fn replay(program: &Program, accesses: &[ProcedureAccess], test: &Tes
         let action = match (is_statement, rules) {
             (false, Rules::Eventual) => continue,
             (false, Rules::ReadCommitted) => Action::Commit,
-            (true, Rules::ReadCommitted) => Action::Statement(Vec::new()),
+            (true, Rules::ReadCommitted) => Action::Statement(0),
             (true, Rules::Eventual) => {
                 let sees: BTreeSet<usize> = test.plan.sees[number].iter().copied().collect();
                 if !seen[one.instance].is_subset(&sees) {
                     return Err(format!("move {number} no longer sees what the call has seen"));
                 }
                 let new = sees.difference(&seen[one.instance]);
-                let new = new.filter_map(|seen| moves.iter().position(|known| known == seen)).collect();
+                let new = new.filter_map(|seen| moves.iter().position(|known| known == seen));
+                let new = new.fold(0, |all, at| all | 1 << at);
                 seen[one.instance] = sees;
                 Action::Statement(new)
             }

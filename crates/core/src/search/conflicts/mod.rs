@@ -22,6 +22,7 @@
 //! * Who looks for rows reads it: of all rows in a scan, of that one row if the full key is given, found or not.
 //! * What a condition tests is read; so is the `x` of `SET x = x + 1`, so that this statement reads and writes.
 //! * Two INSERTs collide if they may have the same key. (A store keeps the later one; an engine refuses it.)
+//! * With [external](Options::external), an INSERT reads whether the row with its key is there: it fails if it is.
 //! * With [`references`](Options::references), who adds or changes a row reads whether there is the row that it refers
 //!   to, and who removes one reads whether others refer to it (or removes them, too: ON DELETE CASCADE).
 //!

@@ -90,19 +90,15 @@ fn existence_is_a_column() {
 
 #[test]
 fn inserts_collide_by_their_keys() {
-    check(INSERT, INSERT, "ww accounts existence balance id kind owner");
+    const COLLIDE: &str = "wr accounts existence, rw accounts existence, ww accounts existence balance id kind owner";
+    let internal = Options { external: false, ..EXTERNAL };
+    assert_eq!(between(&[INSERT, INSERT], internal), "ww accounts existence balance id kind owner");
+    assert!(between(&[INSERT, DELETE], EXTERNAL).starts_with("wr accounts existence id, rw accounts existence, "));
+    check(INSERT, INSERT, COLLIDE);
     check("INSERT INTO audit (at, what) VALUES (:x, 'x')", "INSERT INTO audit (at, what) VALUES (:x, 'x')", "");
     check("INSERT INTO accounts (id) VALUES (1)", "INSERT INTO accounts (id) VALUES (2)", "");
-    check(
-        "INSERT INTO accounts (id, kind) VALUES (:x, 1)",
-        "INSERT INTO accounts (id, kind) VALUES (:x, 2)",
-        "ww accounts existence balance id kind owner",
-    );
-    check(
-        "INSERT INTO accounts (id) VALUES (:x), (3)",
-        "INSERT INTO accounts (id) VALUES (2)",
-        "ww accounts existence balance id kind owner",
-    );
+    check("INSERT INTO accounts (id, kind) VALUES (:x, 1)", "INSERT INTO accounts (id, kind) VALUES (:x, 2)", COLLIDE);
+    check("INSERT INTO accounts (id) VALUES (:x), (3)", "INSERT INTO accounts (id) VALUES (2)", COLLIDE);
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub struct Touch {
     /// Whether it is read which rows there are.
     pub(super) reads_existence: bool,
     pub(super) writes: BTreeSet<String>,
+    /// The columns beyond the primary key that decide which rows are touched.
+    pub(super) tests: BTreeSet<String>,
     pub(super) known: Known,
     /// Rows are added, and nothing is looked for: with these keys, complete ones.
     pub(super) inserts: Option<Vec<Vec<String>>>,
@@ -49,6 +51,21 @@ impl Touch {
     /// Whether it writes to the table.
     pub fn is_write(&self) -> bool {
         self.grip >= Grip::Write
+    }
+
+    /// Whether it touches the row of its key, if that is there, whatever else is in it.
+    pub fn is_by_key_alone(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// Whether a change in these columns may decide if a row is touched: before it, or behind it, the row may be none of
+    /// those that are locked.
+    pub fn may_miss(&self, columns: &[Column]) -> bool {
+        let decides = |column: &Column| match column {
+            Column::Existence => true,
+            Column::Named(name) => self.tests.contains(name),
+        };
+        self.inserts.is_none() && self.grip != Grip::Refer && columns.iter().any(decides)
     }
 
     fn writes_existence(&self) -> bool {
@@ -150,16 +167,27 @@ impl Toucher<'_> {
             _ => Grip::Write,
         };
         let key = keys::key(access, self.schema, stable);
+        let primary = self.schema.table(&access.table).map(|table| table.primary_key.as_slice()).unwrap_or_default();
         Touch {
+            tests: access.tests.iter().filter(|column| !primary.contains(column)).cloned().collect(),
             table: access.table.clone(),
             grip,
             row: key.map(|key| self.rows.row(procedure, &access.table, key)),
             reads,
-            reads_existence: looks,
+            reads_existence: looks || (self.options.external && self.has_full_key(access)),
             writes: self.written(access, grip),
             known: Known::of(access, at),
             inserts: (access.reach == Reach::Nothing).then(|| self.complete_keys(access)),
         }
+    }
+
+    /// Whether an INSERT gives values to the whole primary key: then it finds out whether that is taken. What comes of
+    /// it, success or failure, goes to the caller, as other reads do that decide nothing.
+    fn has_full_key(&self, access: &TableAccess) -> bool {
+        let primary = self.schema.table(&access.table).map(|table| table.primary_key.as_slice()).unwrap_or_default();
+        access.effect == Effect::Insert
+            && !primary.is_empty()
+            && self.complete_keys(access).iter().any(|key| key.as_slice() == primary)
     }
 
     /// Who changes a key, writes a row anew.
@@ -265,6 +293,7 @@ fn looked_up(table: &str, columns: impl IntoIterator<Item = String>) -> Touch {
         reads: columns.into_iter().collect(),
         reads_existence: true,
         writes: BTreeSet::new(),
+        tests: BTreeSet::new(),
         known: Known::default(),
         inserts: None,
     }

@@ -1,7 +1,6 @@
 //! The cycles of small programs, of random ones against brute force, and how many the benchmarks have.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use super::*;
 use crate::search::conflicts::Options;
@@ -137,34 +136,6 @@ fn random_programs_have_the_cycles_of_the_definition() {
         total += expect.len();
     }
     assert!(total > 1_000, "{total}");
-}
-
-/// How many cycles and structures the benchmarks have: `cargo test --release -p txloom-core --lib -- --ignored
-/// --nocapture benchmarks`.
-#[test]
-#[ignore = "prints a table"]
-#[allow(clippy::print_stdout)]
-fn cycles_of_the_benchmarks() {
-    println!("{:<10} {:>8} {:>6} {:>6} {:>8} {:>6} {:>8}", "", "", "sites", "edges", "cycles", "struct", "ms");
-    for (name, files) in BENCHMARKS {
-        let sample = Sample::benchmark(*files);
-        for external in [false, true] {
-            let start = Instant::now();
-            let conflicts = sample.conflicts(Options { external, ..Options::default() });
-            let found = cycles(&conflicts, Bounds { split_statements: true, ..Bounds::default() });
-            let took = start.elapsed();
-            let structures: BTreeSet<Structure> = found.iter().map(|cycle| cycle.structure(&conflicts)).collect();
-            println!(
-                "{name:<10} {:>8} {:>6} {:>6} {:>8} {:>6} {:>8.1}",
-                if external { "external" } else { "internal" },
-                conflicts.sites.len(),
-                conflicts.edges.len(),
-                found.len(),
-                structures.len(),
-                took.as_secs_f64() * 1e3
-            );
-        }
-    }
 }
 
 /// Table 4 of the paper: who, on which table. For row 6, HISTORY has a key, as a replicated store needs one.

@@ -9,13 +9,13 @@
 //! ```
 //!
 //! That holds only as long as the row is there, so tables to which rows are added, or from which they are removed, by
-//! one of the procedures are left out.
+//! one of the procedures are left out. A statement with a further condition (`AND balance > 0`) may touch no row at all.
 
 use std::collections::BTreeMap;
 
 use super::scene::{Hop, Scene};
 use super::{Apart, Question};
-use crate::search::conflicts::{Conflicts, Grip, Row};
+use crate::search::conflicts::{Conflicts, Grip, Row, Touch};
 
 /// A row as a call knows it; the same row in all calls has no call.
 type Known = (Option<usize>, u32);
@@ -56,7 +56,11 @@ impl SameRows {
             return false;
         }
         let class = |place: usize| {
-            let row = row_of(scene.question.conflicts, scene.step(place).site?, pair.table)?;
+            let (conflicts, site) = (scene.question.conflicts, scene.step(place).site?);
+            if !touches_of(conflicts, site, pair.table).all(Touch::is_by_key_alone) {
+                return None;
+            }
+            let row = row_of(conflicts, site, pair.table)?;
             self.classes.get(&known(scene.items[place].0, row)).copied()
         };
         class(pair.first).is_some_and(|first| class(pair.second) == Some(first))
@@ -69,10 +73,14 @@ fn known(call: usize, row: Row) -> Known {
 
 /// The one row of a table that a site touches.
 fn row_of(conflicts: &Conflicts, site: u16, table: u16) -> Option<Row> {
-    let name = &conflicts.tables[usize::from(table)];
-    let mut touches = conflicts.touches(site).iter().filter(|touch| touch.table == *name);
+    let mut touches = touches_of(conflicts, site, table);
     let first = touches.next()?;
     first.row.filter(|_| touches.next().is_none())
+}
+
+fn touches_of(conflicts: &Conflicts, site: u16, table: u16) -> impl Iterator<Item = &Touch> {
+    let name = conflicts.tables[usize::from(table)].as_str();
+    conflicts.touches(site).iter().filter(move |touch| touch.table == name)
 }
 
 /// Whether no procedure of the cycle adds or removes rows of a table.

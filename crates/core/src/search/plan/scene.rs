@@ -14,6 +14,8 @@ pub(super) struct Hop {
     pub(super) to: (usize, usize),
     pub(super) kind: Kind,
     pub(super) table: u16,
+    /// Whether who reads may touch nothing: a row that is not there yet, or is not among those that are wanted.
+    pub(super) may_miss: bool,
     /// Whether it leads to where a transaction is undone.
     pub(super) to_undo: bool,
 }
@@ -25,7 +27,10 @@ impl Hop {
         let hop = |(instance, visit): (usize, &crate::search::cycles::Visit)| {
             let edge = conflicts.edge(visit.hop);
             let next = cycle.next(instance);
+            let name = &conflicts.tables[usize::from(edge.table)];
+            let mut reads = conflicts.touches(edge.from).iter().filter(|touch| touch.table == *name);
             Hop {
+                may_miss: edge.kind == Kind::Rw && reads.any(|touch| touch.may_miss(&edge.columns)),
                 from: (instance, visit.left()),
                 to: (next, cycle.visits[next].entered()),
                 kind: edge.kind,
@@ -134,7 +139,7 @@ impl<'a> Scene<'a> {
     /// The plan, if nobody who must meet is to be kept apart.
     pub(super) fn plan(&self, sees: Vec<Vec<usize>>, apart: Vec<Apart>) -> Option<Plan> {
         let is_hop = |pair: &Apart| {
-            self.hops.iter().any(|hop| {
+            self.hops.iter().filter(|hop| !hop.may_miss).any(|hop| {
                 let (from, to) = (self.node(hop.from), self.node(hop.to));
                 hop.table == pair.table && [(from, to), (to, from)].contains(&(pair.first, pair.second))
             })

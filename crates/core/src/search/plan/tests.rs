@@ -1,7 +1,5 @@
 //! Which cycles of small programs have plans, at which levels.
 
-use std::time::Instant;
-
 use super::*;
 use crate::level::guarantees;
 use crate::program::paths::{Limits, ways};
@@ -345,58 +343,4 @@ fn foreign_keys_hold_the_rows_that_they_refer_to() {
     };
     assert!(apart(engine("mysql", "read committed")) > 0);
     assert_eq!(apart(engine("model", "read committed")), 0);
-}
-
-/// For how many cycles of the benchmarks there are plans, and how long it takes to find that out.
-#[test]
-#[ignore = "prints a table"]
-#[allow(clippy::print_stdout)]
-fn plans_of_the_benchmarks() {
-    let levels = [
-        store("eventual"),
-        store("causal"),
-        store("read committed"),
-        store("repeatable read"),
-        store("snapshot isolation"),
-        engine("postgres", "read committed"),
-        engine("postgres", "repeatable read"),
-        engine("mysql", "repeatable read"),
-        engine("postgres", "serializable"),
-    ];
-    for (name, files) in BENCHMARKS {
-        for level in levels {
-            let is_store = matches!(level, Target::Store(_));
-            let options = Options { references: !is_store, ..Options::default() };
-            let bounds = Bounds { split_statements: is_store, ..Bounds::default() };
-            let searched = Searched::of(Sample::benchmark(*files), bounds, options);
-            let start = Instant::now();
-            let given = searched.sample.given();
-            let (mut with, mut structures, mut slowest) = (0, std::collections::BTreeSet::new(), 0.0_f64);
-            for cycle in &searched.cycles {
-                let Some(ways) = searched.ways(cycle) else { continue };
-                let ways: Vec<&Way> = ways.iter().collect();
-                let levels = vec![level; cycle.visits.len()];
-                let question = Question {
-                    procedures: &given,
-                    conflicts: &searched.conflicts,
-                    cycle,
-                    ways: &ways,
-                    levels: &levels,
-                };
-                let one = Instant::now();
-                if plans(question).next().is_some() {
-                    with += 1;
-                    structures.insert(cycle.structure(&searched.conflicts));
-                }
-                slowest = slowest.max(one.elapsed().as_secs_f64() * 1e3);
-            }
-            println!(
-                "{name:<10} {:<36} {with:>5} of {:>5} cycles, {:>4} structures, {:>7.1} ms, slowest {slowest:.1} ms",
-                level.to_string(),
-                searched.cycles.len(),
-                structures.len(),
-                start.elapsed().as_secs_f64() * 1e3
-            );
-        }
-    }
 }
