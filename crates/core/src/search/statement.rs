@@ -37,6 +37,8 @@ impl Run<'_, '_> {
             }
             OperationKind::Send(sql) => match sql.into_clause() {
                 Some(into) => self.assign(instance, node, found, into, done.count, &done.lines),
+                // A write answers nothing: whether it was sent at all, the caller does not see.
+                None if done.lines.is_empty() => {}
                 None => self.locals[instance].shown.push(done.lines),
             },
             _ => {}
