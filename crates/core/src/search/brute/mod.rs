@@ -265,4 +265,13 @@ mod tests {
         // Programs that show nothing, or that nobody understands, would prove nothing.
         assert!(tally.found > 40 && tally.silent > 20 && tally.unknown < 5, "{tally:?}");
     }
+
+    /// Two INSERTs of one key; conditions that miss a row; a DELETE that an INSERT has seen; an INSERT that only one of
+    /// two orders makes.
+    #[test]
+    fn what_once_divided_them() {
+        for seed in [9, 13, 33, 1_054] {
+            compare(seed).unwrap_or_else(|disagreement| panic!("{disagreement}"));
+        }
+    }
 }
