@@ -11,6 +11,7 @@
 //! * [`level`]: what stores and engines let happen
 //! * [`plan`]: who runs when, and who sees what
 //! * [`brute`]: a second opinion on small programs
+//! * [`fix`]: which changes of the program may remove an anomaly
 
 pub mod used;
 pub mod conflicts;
@@ -35,6 +36,7 @@ pub mod find;
 pub mod start;
 pub mod script;
 pub mod brute;
+pub mod fix;
 #[cfg(test)]
 mod testing;
 
