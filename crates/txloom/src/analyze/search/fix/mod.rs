@@ -9,8 +9,8 @@
 //!                                  a fix, with what else it removes ──→ the set of fixes that costs least   cover
 //! ```
 //!
-//! A change is judged by the groups of cycles that a changed procedure takes part in; others have not changed. First by
-//! the group of the anomaly itself, which is enough to refuse most changes.
+//! A change is judged by the cycles that a changed procedure takes part in; others have not changed. First by those of
+//! the structure itself, which is enough to refuse most changes.
 //!
 //! # Limits
 //!
@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::oracle::RunError;
 use txloom_core::search::conflicts::Conflicts;
+use txloom_core::search::cycles::Cycle;
 use txloom_core::search::find::{Anomaly, Search, Test};
 use txloom_core::search::fix::{self, Change};
 
@@ -182,16 +183,15 @@ impl<'a> Fixer<'a> {
         if let Some(known) = self.judged.get(&change.says) {
             return known.clone().filter(is_part);
         }
-        let own = self.before.get(structure)?.clone();
-        let is_own = |group: &BTreeSet<u16>| *group == own;
         let touches = |group: &BTreeSet<u16>| {
             change.procedures.as_ref().is_none_or(|changed| changed.iter().any(|one| group.contains(one)))
         };
-        let mut after = edited.structures(is_own)?;
+        // Is it gone? That is found out soon. Is nothing new there? That takes a search.
+        let mut after = edited.structures(|_, name| name == structure)?;
         if after.contains(structure) {
             return None;
         }
-        after.extend(edited.structures(|group| touches(group) && !is_own(group))?);
+        after.extend(edited.structures(|group, name| touches(group) && name != structure)?);
         let brings = after.iter().any(|one| !self.before.contains_key(one) && !self.unknown.contains(one));
         let gone =
             |(name, group): (&String, &BTreeSet<u16>)| (touches(group) && !after.contains(name)).then(|| name.clone());
@@ -205,7 +205,7 @@ impl<'a> Fixer<'a> {
     fn left_by(&self, fixes: &[&Fix]) -> Option<usize> {
         let changes: Vec<&Change> = fixes.iter().map(|fix| &fix.change).collect();
         let edited = Edited::new(self.project, self.wanted, &changes)?;
-        let after = edited.structures(|_| true)?;
+        let after = edited.structures(|_, _| true)?;
         Some(after.iter().filter(|one| !self.unknown.contains(*one)).count())
     }
 }
@@ -216,11 +216,17 @@ fn unknown(project: &Project, conflicts: &Conflicts, found: &Searched) -> BTreeS
 }
 
 impl Edited {
-    /// The structures of groups over some procedures that happen, or may; `None` if there was no time to tell.
-    fn structures(&self, is_wanted: impl Fn(&BTreeSet<u16>) -> bool) -> Option<BTreeSet<String>> {
+    /// The structures that happen, or may, of those over some procedures with some names; `None` if there was no time to
+    /// tell.
+    fn structures(&self, is_wanted: impl Fn(&BTreeSet<u16>, &str) -> bool) -> Option<BTreeSet<String>> {
         let procedures = called(&self.project);
         let mut prepared = prepare(&self.project, &procedures, &self.wanted);
-        prepared.groups.retain(|group| is_wanted(&group.procedures.iter().copied().collect()));
+        let conflicts = &prepared.conflicts;
+        for group in &mut prepared.groups {
+            let of: BTreeSet<u16> = group.procedures.iter().copied().collect();
+            let name = |cycle: &Cycle| report::arrows(&self.project, conflicts, &cycle.structure(conflicts));
+            group.cycles.retain(|cycle| is_wanted(&of, &name(cycle)));
+        }
         let found = search(&prepared, self.wanted.time);
         let mut structures = unknown(&self.project, &prepared.conflicts, &found);
         let happens = found.anomalies.iter();
