@@ -49,9 +49,9 @@ fn check_cure(name: &str, level: &[&str], kind: &str) -> FixReport {
     if !fix.diff.is_empty() {
         let dir = TestDir::new("analyze-fix");
         let path = dir.path().join(name);
-        let source = std::fs::read_to_string(program(name)).unwrap();
-        std::fs::write(&path, patched(&source, &fix.diff)).unwrap();
-        let (after, code) = anomalies(&[&[path.to_str().unwrap(), "--fix"], level].concat());
+        let source = std::fs::read_to_string(program(name)).expect("a program of the corpus");
+        std::fs::write(&path, patched(&source, &fix.diff)).expect("a directory of our own");
+        let (after, code) = anomalies(&[&[path.to_str().expect("a plain path"), "--fix"], level].concat());
         assert_eq!((after.found, code), (0, 0), "{name}, changed");
         assert_eq!(after.fixes.expect("it was asked for").changes, [], "nothing to do");
     }
