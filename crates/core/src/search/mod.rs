@@ -30,6 +30,7 @@
 //! * [`find`], `witness`: all of it, for every candidate
 //! * [`start`], [`script`]: a test as rows and a schedule
 //! * [`brute`]: a second opinion on small programs
+//! * [`fix`]: which changes of the program may remove an anomaly
 
 pub mod used;
 pub mod conflicts;
@@ -54,6 +55,7 @@ pub mod find;
 pub mod start;
 pub mod script;
 pub mod brute;
+pub mod fix;
 #[cfg(test)]
 mod testing;
 

@@ -33,6 +33,7 @@
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
+//! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
 
@@ -75,5 +76,6 @@ mod program_anomalies;
 mod program_corners;
 mod analyze;
 mod analyze_search;
+mod analyze_fix;
 mod documents;
 mod tables;

@@ -10,6 +10,7 @@
 mod case;
 mod run;
 pub mod report;
+pub mod fix;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -38,6 +38,7 @@ pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &S
         left: found.left,
         shown: None,
         structures,
+        fixes: None,
     }
 }
 
@@ -83,6 +84,15 @@ pub fn broken(finding: &Finding) -> Vec<String> {
     names
 }
 
+/// `payment ─rw customer→ payment ─rw customer→`: the same for structures of two versions of a program if they are.
+pub(super) fn arrows(project: &Project, conflicts: &Conflicts, structure: &Structure) -> String {
+    let arrow = |(procedure, kind, table): &(u16, Kind, u16)| {
+        let name = &project.program.procedures[usize::from(*procedure)].name;
+        format!("{name} ─{kind} {}→", conflicts.tables[usize::from(*table)])
+    };
+    structure.0.iter().map(arrow).collect::<Vec<_>>().join(" ")
+}
+
 struct Writer<'a> {
     project: &'a Project,
     conflicts: &'a Conflicts,
@@ -101,19 +111,10 @@ impl Writer<'_> {
         let anomaly = alike[0];
         let test = &self.found.tests[anomaly.test];
         let hops = self.hops(anomaly);
-        let arrows: Vec<String> = anomaly
-            .structure
-            .0
-            .iter()
-            .map(|(procedure, kind, table)| {
-                let table = &self.conflicts.tables[usize::from(*table)];
-                format!("{} ─{kind} {table}→", self.name(*procedure))
-            })
-            .collect();
         StructureReport {
             number,
             class: anomaly.class.name.to_string(),
-            structure: arrows.join(" "),
+            structure: arrows(self.project, self.conflicts, &anomaly.structure),
             procedures: test.procedures.iter().map(|procedure| self.name(*procedure)).collect(),
             tables: anomaly
                 .structure

@@ -63,6 +63,9 @@ pub struct AnalyzeArgs {
     /// Stop searching after this time, and tell what was not looked at, e.g. 30s, 5m
     #[arg(long = "for", value_name = "TIME", requires = "level")]
     pub time: Option<String>,
+    /// Look for the cheapest change that removes each anomaly, and for changes that remove all of them
+    #[arg(long, requires = "level", conflicts_with = "each_statement")]
+    pub fix: bool,
     /// Print every structure, also those that contain a smaller one
     #[arg(long, requires = "level")]
     pub all: bool,
@@ -104,6 +107,8 @@ Examples:
   txloom analyze app.sql --each-statement                    what do the transactions protect from?
   txloom analyze app.sql --level read-committed --on postgres --run
                                                              which calls break each other at that level?
+  txloom analyze app.sql --level read-committed --on postgres --run --fix
+                                                             … and what to write instead?
   txloom analyze app.sql --level eventual --run              … and on a replicated, weakly consistent store?";
 
 /// Runs the command.

@@ -14,6 +14,7 @@ use super::super::streams::Streams;
 use super::cases::Folder;
 use super::settings::{AnalyzeSettings, SearchSettings};
 use crate::analyze::Project;
+use crate::analyze::search::fix::{Fixer, Runs};
 use crate::analyze::search::{self, Searched, Shown, Trials, Wanted, report};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -45,6 +46,7 @@ pub(super) fn search(
     let prepared = search::prepare(project, &called, &wanted);
     let found = search::search(&prepared, wanted.time);
     let mut anomalies = report::report(project, &wanted, &prepared, &found);
+    let mut runs = None;
     if let (Some(runner), Some(info), true) = (&mut runner, &info, settings.runs) {
         let of_engine = matches!(wanted.level, Level::Engine(_));
         let name = of_engine.then(|| LevelName::custom(&asked.level));
@@ -56,8 +58,12 @@ pub(super) fn search(
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
         let folder = settings.out.as_deref().map(|out| Folder::new(out, project)).transpose()?;
         let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
-        let trials = Trials::new(project, runner, name, given.is_some(), nodes);
+        let trials = Trials::new(project, runner, name.clone(), given.is_some(), nodes);
         run_all(trials, &found, &mut anomalies, folder)?;
+        runs = Some(Runs::new(project, runner, name, given.is_some(), nodes));
+    }
+    if asked.fix {
+        Fixer::new(project, &wanted, &prepared, &found).fix(&mut anomalies, runs.as_mut())?;
     }
     told.schedules.clear();
     told.commit_points.clear();

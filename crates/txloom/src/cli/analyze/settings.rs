@@ -47,6 +47,8 @@ pub(super) struct SearchSettings {
     pub(super) initial: Option<SourceFile>,
     /// When to stop.
     pub(super) time: Option<Duration>,
+    /// Whether changes are looked for that remove what is found.
+    pub(super) fix: bool,
 }
 
 impl AnalyzeSettings {
@@ -126,6 +128,7 @@ impl SearchSettings {
             external: args.external,
             initial: args.initial.as_ref().map(read).transpose()?,
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
+            fix: args.fix,
         }))
     }
 }

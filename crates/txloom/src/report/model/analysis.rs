@@ -52,6 +52,18 @@ pub struct AnomaliesReport {
     pub shown: Option<(usize, usize)>,
     /// Those that happen, alike ones together.
     pub structures: Vec<StructureReport>,
+    /// What removes them all, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fixes: Option<FixesReport>,
+}
+
+/// The changes that cost least of those that remove everything.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FixesReport {
+    /// The changes.
+    pub changes: Vec<FixReport>,
+    /// How many structures are there still with all of them.
+    pub left: usize,
 }
 
 /// Anomalies that are alike: the same procedures, tables and kinds of dependencies.
@@ -100,12 +112,17 @@ pub struct StructureReport {
 /// A change that removes anomalies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FixReport {
+    /// What kind of change it is: `lock`, `fold`, `transaction level`, …
+    pub kind: String,
     /// What to do, in a sentence.
     pub says: String,
-    /// The change, as a diff.
+    /// The change, as a diff; empty if the sources stay as they are.
     pub diff: String,
-    /// How many anomalies of the program it removes.
+    /// How many structures of the program it removes.
     pub removes: usize,
+    /// What became of the tests on the changed program, if they were run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
 }
 
 /// What was analysed.

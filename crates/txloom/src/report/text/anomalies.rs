@@ -1,6 +1,6 @@
 //! Which calls break each other: the statements of each cycle in the sources, and what became of its run.
 
-use super::super::model::analysis::{AnalysisReport, AnomaliesReport, StructureReport};
+use super::super::model::analysis::{AnalysisReport, AnomaliesReport, FixesReport, StructureReport};
 use super::TextOptions;
 use super::analysis::Printer;
 use super::hunt::count;
@@ -34,7 +34,9 @@ fn print_structure(structure: &StructureReport, printer: &Printer<'_>, options: 
         remark.notes.push(fold(&format!("breaks {}", structure.breaks.join(", "))));
     }
     if let Some(fix) = &structure.fix {
-        remark.help = Some(format!("{}\n{}", fold(&fix.says), fix.diff.trim_end()));
+        let parts = [fold(&fix.says), fix.diff.clone(), fix.run.as_deref().map(fold).unwrap_or_default()];
+        let parts = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty());
+        remark.help = Some(parts.collect::<Vec<_>>().join("\n"));
     }
     let mut fate = structure.fate.clone();
     if let Some(fate) = &mut fate {
@@ -83,5 +85,21 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
             lines.push(format!("{} {what}.", count(number as u64, "cycle")));
         }
     }
+    if let Some(fixes) = anomalies.fixes.as_ref().filter(|_| *found > 0) {
+        lines.extend(removed_by(fixes, structures.len()));
+    }
     lines.iter().flat_map(|line| wrapped(line, options.width)).map(|line| line + "\n").collect()
+}
+
+/// What to do about all of them.
+fn removed_by(fixes: &FixesReport, all: usize) -> Vec<String> {
+    let changes = count(fixes.changes.len() as u64, "change");
+    let mut lines = vec![match (fixes.changes.len(), fixes.left) {
+        (0, _) => "No change was found that removes one of them.".to_string(),
+        (1, 0) => "One change removes all of them:".to_string(),
+        (_, 0) => format!("{changes} remove all of them:"),
+        (_, left) => format!("{changes} leave {left} of {}:", count(all as u64, "structure")),
+    }];
+    lines.extend(fixes.changes.iter().map(|fix| format!("  * {}", fix.says)));
+    lines
 }

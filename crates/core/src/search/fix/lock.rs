@@ -1,0 +1,76 @@
+//! `FOR UPDATE`.
+
+use super::{Change, Cycle, Edit, Ground, Home, LOCK, LOCKS, Place};
+use crate::program::access::{Access, Effect};
+use crate::program::code::OperationKind;
+use crate::program::ir::{SqlPart, SqlStatement};
+
+/// Engines that lock the rows of a query that returns a sum of them.
+const LOCKS_AGGREGATES: &[&str] = &["mariadb", "mysql", "model"];
+/// Engines that lock the rows of all tables of a join.
+const LOCKS_JOINS: &[&str] = &["mariadb", "mysql", "postgres"];
+
+/// A lock for each query of a cycle that can have one.
+pub(super) fn locks(ground: &Ground<'_>, cycle: &Cycle, engine: &str) -> Vec<Change> {
+    let tables = ground.tables(cycle);
+    let is_of_cycle = |access: &Access| access.tables.iter().any(|one| tables.contains(one.table.as_str()));
+    let places = ground.places(cycle).into_iter();
+    let places = places.filter(|place| {
+        ground.node(*place).is_some_and(|node| is_of_cycle(&node.access) && can_lock(&node.access, engine))
+    });
+    places.filter_map(|place| lock(ground, place)).collect()
+}
+
+/// All of them as one change.
+pub(super) fn together(locks: &[Change]) -> Option<Change> {
+    let says: Vec<&str> = locks.iter().map(|change| change.says.as_str()).collect();
+    (locks.len() > 1).then(|| Change {
+        kind: &LOCKS,
+        cost: LOCKS.cost + locks.len() - 2,
+        says: says.join(", and "),
+        edits: locks.iter().flat_map(|change| change.edits.clone()).collect(),
+        procedures: locks.iter().map(|change| change.procedures.clone()).collect::<Option<Vec<_>>>().map(union),
+        level: None,
+    })
+}
+
+fn union<T: Ord>(sets: Vec<std::collections::BTreeSet<T>>) -> std::collections::BTreeSet<T> {
+    sets.into_iter().flatten().collect()
+}
+
+fn can_lock(access: &Access, engine: &str) -> bool {
+    let is_read = |one: &crate::program::access::TableAccess| one.effect == Effect::Read && one.lock.is_none();
+    let Some(selection) = access.selection.as_ref().filter(|selection| selection.is_exact) else { return false };
+    access.tables.iter().all(is_read)
+        && (!selection.aggregates() || LOCKS_AGGREGATES.contains(&engine))
+        && (access.tables.len() == 1 || LOCKS_JOINS.contains(&engine))
+        && engine != "sqlite"
+}
+
+fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
+    let node = ground.node(place)?;
+    let (OperationKind::Send(sql) | OperationKind::Open(_, sql)) = &node.operation.kind else { return None };
+    let at = end(sql)?;
+    let (name, line) = (ground.name(place.0), node.operation.span.line);
+    Some(Change {
+        kind: &LOCK,
+        cost: LOCK.cost,
+        says: format!("lock what the query of {name} in line {line} reads, with FOR UPDATE"),
+        edits: vec![Edit::replace(Home::Procedure(place.0), at..at, " FOR UPDATE")],
+        procedures: Some([place.0].into()),
+        level: None,
+    })
+}
+
+/// The byte behind the last one of a statement.
+fn end(sql: &SqlStatement) -> Option<usize> {
+    let end = |part: &SqlPart| match part {
+        SqlPart::Text(text) => {
+            let written = text.text.trim_end();
+            (!written.is_empty()).then(|| text.span.end - (text.text.len() - written.len()))
+        }
+        SqlPart::Use(variable) => Some(variable.span.end),
+        SqlPart::Into(into) => into.variables.last().map(|variable| variable.span.end),
+    };
+    sql.parts.iter().filter_map(end).max()
+}

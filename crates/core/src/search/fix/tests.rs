@@ -1,0 +1,124 @@
+use super::*;
+use crate::level::LevelName;
+use crate::search::conflicts::Options;
+use crate::search::cycles::{Bounds, cycles};
+use crate::search::level::EngineRules;
+use crate::search::testing::{LOST_UPDATE, Sample, WRITE_SKEW};
+
+/// The changes for all cycles of a program, each with its diff.
+fn proposed(source: &str, engine: &str, level: &str) -> Vec<(String, String, String)> {
+    let sample = Sample::new(source);
+    let conflicts = sample.conflicts(Options { external: true, references: true, rollbacks: true });
+    let procedures: Vec<Called<'_>> = sample
+        .reading
+        .program
+        .procedures
+        .iter()
+        .zip(&sample.reading.accesses)
+        .map(|(procedure, access)| Called { procedure, access })
+        .collect();
+    let rules = EngineRules::of(engine, &[], &LevelName::custom(level)).unwrap();
+    let schema = &sample.reading.schema;
+    let ground = Ground { schema, procedures: &procedures, conflicts: &conflicts, level: Target::Engine(rules) };
+    let mut all = Vec::new();
+    for cycle in cycles(&conflicts, Bounds { length: 4, instances: 2, split_statements: false }) {
+        for change in changes(&ground, &cycle) {
+            let edits: Vec<&Edit> = change.edits.iter().collect();
+            let diff = diff::unified("p", source, &apply(source, &edits).unwrap());
+            let entry = (change.kind.name.to_string(), change.says.clone(), diff);
+            if !all.contains(&entry) {
+                all.push(entry);
+            }
+        }
+    }
+    all
+}
+
+fn diff_of(all: &[(String, String, String)], kind: &str) -> String {
+    all.iter().find(|(name, ..)| name == kind).map(|(_, _, diff)| diff.clone()).unwrap_or_default()
+}
+
+#[test]
+fn a_lost_update_can_be_locked_folded_or_run_at_a_stronger_level() {
+    let all = proposed(LOST_UPDATE, "postgres", "read committed");
+    let says: Vec<&str> = all.iter().map(|(_, says, _)| says.as_str()).collect();
+    assert!(
+        says.contains(&"run deposit at repeatable read") && says.contains(&"run deposit at serializable"),
+        "{says:?}"
+    );
+    assert_eq!(
+        diff_of(&all, "lock"),
+        "--- p\n+++ p\n@@ -15,5 +15,5 @@\n BEGIN\n   DECLARE balance INT;\n\
+         -  SELECT balance INTO :balance FROM accounts WHERE id = :account;\n\
+         +  SELECT balance INTO :balance FROM accounts WHERE id = :account FOR UPDATE;\n\
+         \x20  INSERT INTO receipts (receipt, account, amount) VALUES (:receipt, :account, :amount);\n\
+         \x20  UPDATE accounts SET balance = :balance + :amount WHERE id = :account;\n"
+    );
+    let fold = diff_of(&all, "fold");
+    let changed: Vec<&str> = fold.lines().skip(3).filter(|line| line.starts_with(['-', '+'])).collect();
+    assert_eq!(
+        changed,
+        [
+            "-  SELECT balance INTO :balance FROM accounts WHERE id = :account;",
+            "-  UPDATE accounts SET balance = :balance + :amount WHERE id = :account;",
+            "+  UPDATE accounts SET balance = accounts.balance + :amount WHERE id = :account;",
+        ]
+    );
+}
+
+#[test]
+fn a_sum_is_locked_where_the_engine_can() {
+    for (engine, level, expect) in [("postgres", "repeatable read", false), ("model", "snapshot isolation", true)] {
+        let all = proposed(WRITE_SKEW, engine, level);
+        assert_eq!(all.iter().any(|(kind, ..)| kind == "lock"), expect, "{engine}");
+        assert!(!all.iter().any(|(kind, ..)| kind == "fold"), "the sum decides something");
+    }
+}
+
+const LOOK: &str = "-- @program 1
+CREATE TABLE users (id INT PRIMARY KEY, name TEXT NOT NULL);
+CREATE PROCEDURE join_in(id INT, name TEXT)
+BEGIN
+  DECLARE n INT;
+  SELECT COUNT(*) INTO :n FROM users WHERE name = :name;
+  IF :n = 0 THEN
+    INSERT INTO users (id, name) VALUES (:id, :name);
+  END IF;
+  COMMIT;
+END;
+";
+
+#[test]
+fn who_looks_before_inserting_wants_a_unique_key() {
+    let diff = diff_of(&proposed(LOOK, "postgres", "read committed"), "unique key");
+    assert!(diff.contains("+CREATE UNIQUE INDEX users_name ON users (name);\n"), "{diff}");
+    let three = LOOK.replace(":n = 0", ":n < 3");
+    assert_eq!(diff_of(&proposed(&three, "postgres", "read committed"), "unique key"), "", "several are meant");
+}
+
+#[test]
+fn a_value_with_another_use_is_not_folded() {
+    for other in ["IF :v > 0 THEN INSERT INTO t (id, n) VALUES (9, 0); END IF;", "UPDATE t SET n = 1 WHERE id = :x;"] {
+        let source = format!(
+            "-- @program 1\nCREATE TABLE t (id INT PRIMARY KEY, n INT);\nCREATE PROCEDURE p(x INT)\nBEGIN\n  \
+             DECLARE v INT;\n  SELECT n INTO :v FROM t WHERE id = :x;\n  {other}\n  \
+             UPDATE t SET n = :v + 1 WHERE id = :x;\n  COMMIT;\nEND;\n"
+        );
+        assert_eq!(diff_of(&proposed(&source, "postgres", "read committed"), "fold"), "", "{other}");
+        let without = source.replace(other, "");
+        let diff = diff_of(&proposed(&without, "postgres", "read committed"), "fold");
+        assert!(diff.contains("+  UPDATE t SET n = n + 1 WHERE id = :x;\n"), "{diff}");
+    }
+}
+
+#[test]
+fn distant_changes_are_two_hunks() {
+    let old: String = (0..20).map(|at| format!("{at}\n")).collect();
+    let new = old.replace("3\n4\n", "3\nnew\n4\n").replace("16\n", "");
+    let diff = diff::unified("f", &old, &new);
+    assert_eq!(
+        diff,
+        "--- f\n+++ f\n@@ -3,4 +3,5 @@\n 2\n 3\n+new\n 4\n 5\n@@ -15,5 +16,4 @@\n 14\n 15\n-16\n 17\n 18\n"
+    );
+    assert_eq!(diff::unified("f", &old, &old), "");
+}

@@ -1,0 +1,68 @@
+//! An application after some changes of its sources.
+
+use std::collections::BTreeMap;
+
+use txloom_core::program::Severity;
+use txloom_core::program::front;
+use txloom_core::program::schema::Schema;
+use txloom_core::search::fix::{Change, Edit, Home, apply, diff};
+
+use super::super::super::Project;
+use super::super::Wanted;
+
+/// An application after some changes.
+#[derive(Debug, Clone)]
+pub struct Edited {
+    /// What its sources say now.
+    pub project: Project,
+    /// What is searched for in it: as before, but perhaps at another level.
+    pub wanted: Wanted,
+    /// What changed in the sources.
+    pub diff: String,
+}
+
+impl Edited {
+    /// Makes the changes; `None` if they cannot be made together, or if the result cannot be read as well as before.
+    pub fn new(project: &Project, wanted: &Wanted, changes: &[&Change]) -> Option<Edited> {
+        let mut by_file: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
+        for edit in changes.iter().flat_map(|change| &change.edits) {
+            by_file.entry(file_of(project, &edit.home)?).or_default().push(edit);
+        }
+        let mut files = project.files.clone();
+        let mut text = String::new();
+        for (at, edits) in &by_file {
+            let file = &mut files[*at];
+            let changed = apply(&file.text, edits)?;
+            text += &diff::unified(&file.name, &file.text, &changed);
+            file.text = changed;
+        }
+        let wanted =
+            Wanted { level: changes.iter().find_map(|change| change.level).unwrap_or(wanted.level), ..wanted.clone() };
+        if by_file.is_empty() {
+            return Some(Edited { project: project.clone(), wanted, diff: text });
+        }
+        // Rows may have been given apart from the files.
+        let read = Project { rows: project.rows.clone(), ..Project::read(files) };
+        is_as_good(&read, project).then_some(Edited { project: read, wanted, diff: text })
+    }
+}
+
+fn file_of(project: &Project, home: &Home) -> Option<usize> {
+    match home {
+        Home::Procedure(at) => project.homes.get(usize::from(*at)).copied(),
+        Home::Table(name) => {
+            let creates = |text: &str| front::read(text, &Schema::default()).schema.tables.contains_key(name);
+            project.files.iter().position(|file| creates(&file.text))
+        }
+    }
+}
+
+/// Whether the same procedures are there, and no more is unclear.
+fn is_as_good(read: &Project, before: &Project) -> bool {
+    let errors =
+        |project: &Project| project.diagnostics.iter().filter(|(_, one)| one.severity == Severity::Error).count();
+    let names = |project: &Project| -> Vec<String> {
+        project.program.procedures.iter().map(|procedure| procedure.name.clone()).collect()
+    };
+    names(read) == names(before) && errors(read) <= errors(before)
+}

@@ -1,0 +1,97 @@
+//! `analyze --fix`: the changes that are proposed, which were searched and run again; applied by hand, they hold.
+
+use txloom::report::json;
+use txloom::report::model::Body;
+use txloom::report::model::analysis::{AnomaliesReport, FixReport};
+
+use crate::support::{TestDir, limited, output};
+
+fn program(name: &str) -> String {
+    format!("{}/../../corpus/programs/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn anomalies(arguments: &[&str]) -> (AnomaliesReport, i32) {
+    let done = output(&[&["analyze"], arguments, &["--format", "json"]].concat());
+    match json::parse(&done.stdout).map(|report| report.body) {
+        Ok(Body::Analysis(report)) => (report.anomalies.expect("a level was given"), done.code),
+        other => panic!("{arguments:?}: {other:?}\n{}", done.stderr),
+    }
+}
+
+/// The source with the lines of a diff changed.
+fn patched(source: &str, diff: &str) -> String {
+    let lines = |sign: char| -> Vec<&str> {
+        diff.lines()
+            .skip(2)
+            .filter(|line| !line.starts_with('@'))
+            .filter_map(|line| line.strip_prefix(sign).or_else(|| line.strip_prefix(' ')))
+            .collect()
+    };
+    assert_eq!(diff.matches("@@ -").count(), 1, "one hunk: {diff}");
+    let (old, new) = (lines('-').join("\n"), lines('+').join("\n"));
+    assert_eq!(source.matches(&old).count(), 1, "{old}");
+    source.replace(&old, &new)
+}
+
+/// All structures are removed by one change; with that change made by hand, nothing is found.
+fn check_cure(name: &str, level: &[&str], kind: &str) -> FixReport {
+    let (found, code) = anomalies(&[&[program(name).as_str(), "--fix"], level].concat());
+    assert_eq!(code, 1, "{name}");
+    for structure in &found.structures {
+        let fix = structure.fix.as_ref().unwrap_or_else(|| panic!("{name}: nothing removes {}", structure.structure));
+        assert_eq!(fix.kind, kind, "{name}: {}", fix.says);
+        assert_eq!(fix.run.is_some(), structure.shown.is_some_and(|shown| shown > 0), "{name}: {:?}", fix.run);
+    }
+    let fixes = found.fixes.expect("it was asked for");
+    assert_eq!((fixes.changes.len(), fixes.left), (1, 0), "{name}");
+    let fix = fixes.changes[0].clone();
+    assert_eq!(fix.removes, found.structures.len(), "{name}");
+    if !fix.diff.is_empty() {
+        let dir = TestDir::new("analyze-fix");
+        let path = dir.path().join(name);
+        let source = std::fs::read_to_string(program(name)).expect("a program of the corpus");
+        std::fs::write(&path, patched(&source, &fix.diff)).expect("a directory of our own");
+        let (after, code) = anomalies(&[&[path.to_str().expect("a plain path"), "--fix"], level].concat());
+        assert_eq!((after.found, code), (0, 0), "{name}, changed");
+        assert_eq!(after.fixes.expect("it was asked for").changes, [], "nothing to do");
+    }
+    fix
+}
+
+#[test]
+fn a_lost_update_is_locked() {
+    limited(|| {
+        let fix = check_cure("lost-update.sql", &["--level", "read-committed", "--on", "postgres"], "lock");
+        assert!(fix.diff.contains("+  SELECT balance INTO :balance FROM accounts WHERE id = :account FOR UPDATE;"));
+        let fix = check_cure("lost-update.sql", &["--level", "read-committed", "--on", "model", "--run"], "lock");
+        assert!(fix.run.is_some_and(|run| run.contains("comes to the same as")));
+    });
+}
+
+#[test]
+fn write_skew_is_locked_or_made_serializable() {
+    limited(|| {
+        check_cure("write-skew.sql", &["--level", "snapshot-isolation", "--on", "model", "--run"], "lock");
+        // PostgreSQL does not lock the rows of a sum.
+        let fix =
+            check_cure("write-skew.sql", &["--level", "repeatable-read", "--on", "postgres"], "transaction level");
+        assert!(fix.diff.contains("+  SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;"), "{}", fix.diff);
+    });
+}
+
+#[test]
+fn stores_need_a_stronger_level() {
+    limited(|| {
+        let fix = check_cure("lost-update.sql", &["--level", "eventual"], "program level");
+        assert_eq!((fix.says.as_str(), fix.diff.as_str()), ("run everything at store:parallel-snapshot-isolation", ""));
+    });
+}
+
+#[test]
+fn the_report_shows_what_to_write() {
+    let done = output(&["analyze", &program("lost-update.sql"), "--level", "read-committed", "--on", "model", "--fix"]);
+    assert!(done.stdout.contains("FOR UPDATE;"), "{}", done.stdout);
+    assert!(done.stdout.contains("One change removes all of them:"), "{}", done.stdout);
+    let refused = output(&["analyze", &program("lost-update.sql"), "--fix"]);
+    assert!(refused.stderr.contains("--level"), "{}", refused.stderr);
+}
