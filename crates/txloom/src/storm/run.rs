@@ -27,7 +27,7 @@ use super::client::{Client, Message, Share};
 use super::contention::Contention;
 use super::fault::{FaultCounts, FaultKind};
 use super::invariant::{Breach, Inquiry};
-use super::judge::promise;
+use super::judge::{Promise, promise};
 use super::log::{self, Done};
 use super::recovery::losses;
 use super::shared::{Shared, Tally};
@@ -284,6 +284,9 @@ impl<'a> Run<'a> {
         if !self.storm.is_recording {
             return;
         }
+        // A transaction that isolates nobody may write rows, by a condition, that it did not see; then what it wrote is not
+        // what we wrote down.
+        let promises_nothing = self.promise() == Some(Promise::Nothing);
         let before = self.done.len();
         if let Err(error) = self.alone(self.storm.workload.audit()) {
             return self.troubles.push(format!("what is there at the end could not be read: {error}"));
@@ -293,7 +296,7 @@ impl<'a> Run<'a> {
             [audit] if audit.status == Status::Committed => {
                 self.storm.workload.at_rest(&audit.accesses);
                 let losses = losses(before, &audit.accesses);
-                if !losses.is_empty() {
+                if !losses.is_empty() && !promises_nothing {
                     self.damage.push(Damage { after, losses });
                 }
             }
@@ -314,8 +317,7 @@ impl<'a> Run<'a> {
         }
         // It is no part of the history.
         self.done.truncate(before);
-        let info = self.engine.info();
-        let promised = promise(info, self.storm.level.as_ref().unwrap_or(&info.default_level));
+        let promised = self.promise();
         let answers: Vec<_> = answers.try_iter().collect();
         self.invariants = answers.iter().filter(|answer| answer.is_ok()).count();
         if self.invariants < invariants.len() {
@@ -329,6 +331,12 @@ impl<'a> Run<'a> {
                 self.breaches.push(Breach { invariant, after, promised, found });
             }
         }
+    }
+
+    /// What the engine promises at the level of the storm.
+    fn promise(&self) -> Option<Promise> {
+        let info = self.engine.info();
+        promise(info, self.storm.level.as_ref().unwrap_or(&info.default_level))
     }
 
     /// Lets one transaction run while nobody else is at work. What it did is done last.

@@ -6,6 +6,7 @@ use txloom::corpus;
 use txloom_core::case::{self, Case, Line, Sql};
 use txloom_core::oracle::calls::Calls;
 use txloom_core::oracle::{Oracle, Verdict};
+use txloom_core::program::interpret::CallEnd;
 use txloom_core::trace::Trace;
 
 use crate::support::{limited, output, run, runner};
@@ -19,8 +20,8 @@ const PAYMENTS: &str = "\
 -- @assert end CR8, W_YTD = sum(H_AMOUNT): SELECT w_id, w_ytd, SUM(h_amount) FROM warehouse JOIN history ON h_w_id = w_id \
 GROUP BY w_id, w_ytd HAVING w_ytd <> SUM(h_amount)
 -- @partition 1|2
-/*a*/ -- call payment(p_w_id=1, p_d_id=1, p_c_w_id=1, p_c_d_id=1, p_c_id=1, p_c_last=NULL, p_amount=100, p_now=1)
-/*b*/ -- call payment(p_w_id=1, p_d_id=1, p_c_w_id=1, p_c_d_id=1, p_c_id=1, p_c_last=NULL, p_amount=7, p_now=2)
+/*a*/ -- call payment(p_w_id=1, p_d_id=1, p_c_w_id=1, p_c_d_id=1, p_c_id=1, p_c_last=NULL, p_amount=100, p_now=101)
+/*b*/ -- call payment(p_w_id=1, p_d_id=1, p_c_w_id=1, p_c_d_id=1, p_c_id=1, p_c_last=NULL, p_amount=7, p_now=102)
 -- @heal
 ";
 
@@ -52,6 +53,7 @@ fn a_payment_is_lost_for_real() {
         let verdict = Calls::default().judge(&case, &mut runner).unwrap();
         let Verdict::Violated(findings) = verdict else { panic!("nothing was lost: {verdict:?}") };
         let trace = &findings[0].trace;
+        assert!(trace.calls.iter().all(|run| run.call.end == CallEnd::Returned), "{:?}", trace.calls);
         assert!(trace.calls.len() == 2 && trace.checks.iter().any(|check| !check.holds()), "{:?}", trace.checks);
         // 6000 + 100 and 6000 + 7: each server has heard of the other's payment last.
         let of_house =
@@ -73,6 +75,7 @@ fn connected_servers_lose_nothing() {
         let mut case = payments();
         case.entries.retain(|entry| !matches!(entry.line, Line::Event(_)));
         let trace = run(&mut runner("mariadb-ring:2"), &case);
+        assert!(trace.calls.iter().all(|run| run.call.end == CallEnd::Returned), "{:?}", trace.calls);
         assert!(trace.checks.iter().all(|check| check.holds()), "{:?}", trace.checks);
         let tables: Vec<&String> = trace.final_state.iter().flat_map(|state| state.tables.keys()).collect();
         assert!(tables.iter().all(|name| !name.contains('.')), "{tables:?}");
