@@ -31,6 +31,7 @@
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
+//! * `solvers`: the embedded solver and z3 agree
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
 
@@ -70,5 +71,6 @@ mod programs;
 mod program_anomalies;
 mod program_corners;
 mod analyze;
+mod solvers;
 mod documents;
 mod tables;
