@@ -11,6 +11,7 @@ pub mod matrix;
 pub mod report;
 pub mod hunt;
 pub mod storm;
+pub mod solver;
 pub mod analyze;
 pub mod record;
 pub mod exit;

@@ -20,12 +20,6 @@ pub(super) enum ArithmeticError {
 
 /// Applies one of the arithmetic operators. Every other operator is a defect of the caller.
 pub(super) fn apply(op: BinaryOp, left: &Number, right: &Number) -> Result<Number, ArithmeticError> {
-    if let (Some(a), Some(b)) = (left.to_i64(), right.to_i64()) {
-        // Most numbers are whole and small, and a call must not keep its server waiting.
-        if let Some(result) = apply_whole(op, a, b) {
-            return Ok(Number::from(result));
-        }
-    }
     let (a, b) = (Decimal::of(left)?, Decimal::of(right)?);
     let result = match op {
         BinaryOp::Add => a.aligned(b, i128::checked_add),
@@ -39,8 +33,9 @@ pub(super) fn apply(op: BinaryOp, left: &Number, right: &Number) -> Result<Numbe
     result.and_then(Decimal::number).ok_or(ArithmeticError::Overflow)
 }
 
-/// The same for whole numbers; `None` if the result is none, or too great.
-fn apply_whole(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+/// The same for whole numbers; `None` if the result is none, or too great. Most numbers are whole and small, and a call
+/// must not keep its server waiting.
+pub(super) fn apply_whole(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Subtract => a.checked_sub(b),
@@ -129,8 +124,13 @@ mod tests {
 
     fn check(left: &str, op: BinaryOp, right: &str, expect: Result<&str, ArithmeticError>) {
         let number = |text| Number::parse(text).unwrap();
-        let result = apply(op, &number(left), &number(right));
+        let (left, right) = (number(left), number(right));
+        let result = apply(op, &left, &right);
         assert_eq!(result, expect.map(number), "{left} {op} {right}");
+        if let (Some(a), Some(b)) = (left.to_i64(), right.to_i64()) {
+            let whole = apply_whole(op, a, b).map(Number::from);
+            assert!(whole.is_none_or(|whole| Ok(whole) == result), "{left} {op} {right}");
+        }
     }
 
     #[test]

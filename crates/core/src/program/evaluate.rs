@@ -99,18 +99,51 @@ impl Formula {
 
     /// Its value.
     pub(super) fn value<'a>(&'a self, frame: &'a Frame) -> Result<Cow<'a, Value>, EvaluationError> {
+        match self.whole(frame) {
+            Some(whole) => Ok(Cow::Owned(Value::int(whole))),
+            None => self.any_value(frame),
+        }
+    }
+
+    /// Its truth; `None` is SQL's *unknown*.
+    pub(super) fn is_true(&self, frame: &Frame) -> Result<Option<bool>, EvaluationError> {
+        if let Formula::Compare(op, sides) = self
+            && let (Some(left), Some(right)) = (sides[0].whole(frame), sides[1].whole(frame))
+        {
+            return Ok(Some(holds(*op, left.cmp(&right))));
+        }
+        self.any_truth(frame)
+    }
+
+    /// Its value if only small whole numbers are computed with, as most often: a short way, since a server waits.
+    fn whole(&self, frame: &Frame) -> Option<i64> {
+        match self {
+            Formula::Literal(Value::Number(number)) => number.to_i64(),
+            Formula::Variable(slot) => match frame.value(*slot) {
+                Value::Number(number) => number.to_i64(),
+                _ => None,
+            },
+            Formula::Compute(op, sides, _) => decimal::apply_whole(*op, sides[0].whole(frame)?, sides[1].whole(frame)?),
+            _ => None,
+        }
+    }
+
+    /// The value of anything.
+    fn any_value<'a>(&'a self, frame: &'a Frame) -> Result<Cow<'a, Value>, EvaluationError> {
         let value = match self {
             Formula::Literal(value) => return Ok(Cow::Borrowed(value)),
             Formula::Variable(slot) => return Ok(Cow::Borrowed(frame.value(*slot))),
             Formula::Found => Value::Bool(frame.row_count() > 0),
             Formula::RowCount => Value::int(frame.row_count()),
             Formula::Any => return Err(EvaluationError::Unknown),
-            Formula::Negate(operand, written) => match operand.value(frame)?.as_ref() {
+            Formula::Negate(operand, written) => match operand.any_value(frame)?.as_ref() {
                 Value::Null => Value::Null,
                 value => negated(value, written)?,
             },
-            Formula::Not(operand) => truth_value(operand.is_true(frame)?.map(|truth| !truth)),
-            Formula::IsNull { operand, negated } => Value::Bool((*operand.value(frame)? == Value::Null) != *negated),
+            Formula::Not(operand) => truth_value(operand.any_truth(frame)?.map(|truth| !truth)),
+            Formula::IsNull { operand, negated } => {
+                Value::Bool((*operand.any_value(frame)? == Value::Null) != *negated)
+            }
             Formula::Decide { decisive, sides } => decided_by(*decisive, sides, frame)?,
             Formula::Compare(op, sides) => match known(sides, frame)? {
                 Some([left, right]) => Value::Bool(holds(*op, compare(&left, &right)?)),
@@ -124,9 +157,9 @@ impl Formula {
         Ok(Cow::Owned(value))
     }
 
-    /// Its truth; `None` is SQL's *unknown*.
-    pub(super) fn is_true(&self, frame: &Frame) -> Result<Option<bool>, EvaluationError> {
-        match self.value(frame)?.as_ref() {
+    /// The truth of anything.
+    fn any_truth(&self, frame: &Frame) -> Result<Option<bool>, EvaluationError> {
+        match self.any_value(frame)?.as_ref() {
             Value::Null => Ok(None),
             Value::Bool(truth) => Ok(Some(*truth)),
             Value::Number(number) => Ok(Some(*number != Number::from(0))),
@@ -137,17 +170,17 @@ impl Formula {
 
 /// Both values; `None` if either is NULL.
 fn known<'a>(sides: &'a [Formula; 2], frame: &'a Frame) -> Result<Option<[Cow<'a, Value>; 2]>, EvaluationError> {
-    let values = [sides[0].value(frame)?, sides[1].value(frame)?];
+    let values = [sides[0].any_value(frame)?, sides[1].any_value(frame)?];
     Ok(values.iter().all(|value| **value != Value::Null).then_some(values))
 }
 
 /// Either side that decides is the result; otherwise NULL if either side is; otherwise the other truth value.
 fn decided_by(decisive: bool, [left, right]: &[Formula; 2], frame: &Frame) -> Result<Value, EvaluationError> {
-    let left = left.is_true(frame)?;
+    let left = left.any_truth(frame)?;
     if left == Some(decisive) {
         return Ok(Value::Bool(decisive));
     }
-    Ok(match (left, right.is_true(frame)?) {
+    Ok(match (left, right.any_truth(frame)?) {
         (_, Some(right)) if right == decisive => Value::Bool(decisive),
         (None, _) | (_, None) => Value::Null,
         _ => Value::Bool(!decisive),

@@ -50,7 +50,8 @@
 //! 3. [`mod@print`]: the tree → text, in canonical form; `parse(print(p)) == p`
 //! 4. [`code`]: the tree → a flat list of operations, whose positions are also the nodes of the control-flow graph
 //! 5. [`evaluate`]: expressions on [`Value`](crate::value::Value)s, with SQL's three-valued logic and exact decimals
-//! 6. [`interpret`]: a call of a procedure as a source of messages: it decides each from the answer to the one before
+//! 6. [`interpret`]: a call of a procedure as a source of messages: it decides each from the answer to the one before. A
+//!    server waits for it, so names and texts are made ready before (`compile`, `template`, `frame`)
 //! 7. [`schema`]: tables, keys and constraints, from CREATE TABLE and what dump tools write
 //! 8. [`access`]: what each statement reads and writes, of which rows; where host variables come from and go to
 //! 9. [`front`]: procedures of MySQL and PL/pgSQL, and files of definitions, into the same tree

@@ -6,7 +6,7 @@
 use super::circuit::{Bits, Circuit};
 use super::interval::{self, Interval};
 use super::model::Model;
-use super::term::{Bool, Int, Term, Terms};
+use super::term::{Bool, Int, Term, Terms, Unknown};
 use crate::sat::{Answer, Lit};
 
 /// Builds the circuit of terms as they are asked for.
@@ -136,9 +136,7 @@ impl<'t> Blaster<'t> {
 
     /// What the solver has just chosen. Unknowns that no condition needs are as near to zero as they may be.
     pub(super) fn model(&self) -> Model {
-        let near = |bounds: &Interval| 0.clamp(*bounds.start(), *bounds.end());
-        let mut values: Vec<i128> =
-            self.terms.unknowns().iter().map(|unknown| unknown.bounds.as_ref().map_or(0, near)).collect();
+        let mut values: Vec<i128> = self.terms.unknowns().iter().map(Unknown::nearest_to_zero).collect();
         for (term, bits) in self.terms.all().iter().zip(&self.bits) {
             match (term, bits) {
                 (Term::IntegerUnknown(at), Some(bits)) => values[*at] = self.value(bits),

@@ -31,7 +31,8 @@
 //! 3. `circuit`, `blast`: gates, and terms as gates.
 //! 4. [`Model`]: the values of the unknowns; any term can be [evaluated](Problem::evaluate) with them.
 //!
-//! The *problem* knows nothing of bits: it can as well be asked of another solver.
+//! The *problem* knows nothing of bits: it can as well be asked of another solver ([`smt`]), and on [`random`] ones both
+//! must agree.
 //!
 //! *Preferences* make models readable. They are tried one after the other, by assumption, and those that are impossible
 //! together with the demands and the ones before are dropped: 1, 2 and 100 rather than -2147483648.
@@ -52,6 +53,8 @@ pub mod term;
 mod circuit;
 mod blast;
 mod model;
+pub mod smt;
+pub mod random;
 #[cfg(test)]
 mod tests;
 

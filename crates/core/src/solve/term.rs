@@ -97,6 +97,13 @@ pub struct Unknown {
     pub bounds: Option<Interval>,
 }
 
+impl Unknown {
+    /// Its value if nobody cares; a truth value is 0 or 1.
+    pub(super) fn nearest_to_zero(&self) -> i128 {
+        self.bounds.as_ref().map_or(0, |bounds| 0.clamp(*bounds.start(), *bounds.end()))
+    }
+}
+
 /// All terms of a problem.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
@@ -389,19 +396,24 @@ impl Terms {
 
     /// The unknowns that these conditions are made of: positions in [`Terms::unknowns`].
     pub fn unknowns_in(&self, conditions: impl IntoIterator<Item = Bool>) -> BTreeSet<usize> {
+        let needed = self.needed_for(conditions);
+        let unknown = |(term, needed): (&Term, bool)| match term {
+            Term::IntegerUnknown(at) | Term::TruthUnknown(at) if needed => Some(*at),
+            _ => None,
+        };
+        self.terms.iter().zip(needed).filter_map(unknown).collect()
+    }
+
+    /// For each term, whether these conditions are made of it.
+    pub(super) fn needed_for(&self, conditions: impl IntoIterator<Item = Bool>) -> Vec<bool> {
         let mut needed = vec![false; self.terms.len()];
         conditions.into_iter().for_each(|condition| needed[condition.position()] = true);
-        let mut unknowns = BTreeSet::new();
         for position in (0..self.terms.len()).rev() {
             if needed[position] {
-                let term = &self.terms[position];
-                term.operands().into_iter().for_each(|operand| needed[operand] = true);
-                if let Term::IntegerUnknown(at) | Term::TruthUnknown(at) = term {
-                    unknowns.insert(*at);
-                }
+                self.terms[position].operands().into_iter().for_each(|operand| needed[operand] = true);
             }
         }
-        unknowns
+        needed
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::interval::Interval;
+use super::random::{DOMAIN, Recipe};
 use super::term::{quotient_of, remainder_of};
 use super::*;
 
@@ -192,48 +193,6 @@ fn wide_numbers_are_exact() {
     assert_eq!(solved(&problem), Ok(vec![3, i128::from(i64::MAX)]));
 }
 
-/// How to make a random problem: each step takes two terms made before.
-#[derive(Debug, Clone)]
-struct Recipe {
-    steps: Vec<(u8, usize, usize, usize)>,
-    demands: Vec<(usize, bool)>,
-}
-
-/// The unknowns of random problems: two integers and a truth value.
-const DOMAIN: Interval = -3..=3;
-
-fn cook(recipe: &Recipe) -> Problem {
-    let mut problem = Problem::new();
-    let mut ints = vec![problem.integer("a", DOMAIN), problem.integer("b", DOMAIN)];
-    let mut bools = vec![problem.boolean("c")];
-    ints.extend([-2, 0, 1, 5].map(|value| problem.constant(value)));
-    for (kind, first, second, third) in &recipe.steps {
-        let (x, y) = (ints[first % ints.len()], ints[second % ints.len()]);
-        let (p, q) = (bools[first % bools.len()], bools[third % bools.len()]);
-        match kind % 13 {
-            0 => ints.push(problem.plus(x, y)),
-            1 => ints.push(problem.minus(x, y)),
-            2 => ints.push(problem.negate(x)),
-            3 => ints.push(problem.times(x, y)),
-            4 => ints.push(problem.quotient(x, y)),
-            5 => ints.push(problem.remainder(x, y)),
-            6 => ints.push(problem.choose(q, x, y)),
-            7 => bools.push(problem.equal(x, y)),
-            8 => bools.push(problem.less(x, y)),
-            9 => bools.push(problem.at_most(x, y)),
-            10 => bools.push(problem.and(p, q)),
-            11 => bools.push(problem.or(p, q)),
-            _ => bools.push(problem.choose_truth(p, q, bools[second % bools.len()])),
-        }
-    }
-    for (at, wanted) in &recipe.demands {
-        let condition = bools[bools.len() - 1 - at % bools.len()];
-        let condition = if *wanted { condition } else { problem.not(condition) };
-        problem.demand(condition);
-    }
-    problem
-}
-
 /// Whether some values fulfil all demands, by trying all.
 fn brute(problem: &Problem) -> bool {
     let models = DOMAIN.flat_map(|a| DOMAIN.flat_map(move |b| [0, 1].map(|c| Model::new(vec![a, b, c]))));
@@ -251,7 +210,7 @@ proptest! {
         steps in proptest::collection::vec((any::<u8>(), 0_usize..30, 0_usize..30, 0_usize..30), 1..25),
         demands in proptest::collection::vec((0_usize..6, any::<bool>()), 1..5),
     ) {
-        let problem = cook(&Recipe { steps, demands });
+        let problem = Recipe { steps, demands }.cook();
         match problem.solve(BUDGET) {
             Answer::Possible(model) => {
                 let values = problem.evaluate(&model);

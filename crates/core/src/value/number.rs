@@ -21,15 +21,21 @@ enum Form {
 /// Beyond this exponent a number is not expanded to digits; no SQL type holds such a value.
 const EXPONENT_MAX: i64 = 2_000;
 
-/// The most characters that a whole number of 64 bits has.
-const WHOLE_LENGTH_MAX: usize = 20;
+/// The most digits that a whole number of 64 bits has.
+const WHOLE_LENGTH_MAX: usize = 19;
 
 impl Number {
     /// Reads `12`, `-0.50`, `1e3`, `.5`; `None` for anything else (also for `NaN` and infinities).
     pub fn parse(text: &str) -> Option<Number> {
-        if let Ok(whole) = text.parse::<i64>() {
-            return Some(Number::from(whole));
+        match text.parse::<i64>() {
+            Ok(whole) => Some(Number::from(whole)),
+            Err(_) => Number::parse_other(text),
         }
+    }
+
+    /// The same for anything but a whole number that fits.
+    #[cold]
+    fn parse_other(text: &str) -> Option<Number> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -132,9 +138,12 @@ fn split(text: &str) -> (bool, &str, &str) {
 
 /// What `to_string` would give, without the detour through formatters.
 fn push_whole(whole: i64, text: &mut String) {
+    if let 0..=9 = whole {
+        return text.push(char::from(b'0' + whole as u8));
+    }
     let mut digits = [0; WHOLE_LENGTH_MAX];
     let (mut start, mut rest) = (WHOLE_LENGTH_MAX, whole.unsigned_abs());
-    while rest > 0 || start == WHOLE_LENGTH_MAX {
+    while rest > 0 {
         start -= 1;
         digits[start] = b'0' + (rest % 10) as u8;
         rest /= 10;
@@ -142,7 +151,7 @@ fn push_whole(whole: i64, text: &mut String) {
     if whole < 0 {
         text.push('-');
     }
-    text.extend(digits[start..].iter().map(|digit| char::from(*digit)));
+    text.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
 }
 
 impl Ord for Number {

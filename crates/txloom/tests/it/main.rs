@@ -34,6 +34,7 @@
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
 //! * `analyze_fix`: what removes anomalies, searched and run again
+//! * `solvers`: the embedded solver and z3 agree
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
 
@@ -77,5 +78,6 @@ mod program_corners;
 mod analyze;
 mod analyze_search;
 mod analyze_fix;
+mod solvers;
 mod documents;
 mod tables;
