@@ -1,7 +1,7 @@
 //! Another solver, as a program: `z3`.
 //!
-//! The embedded solver needs nothing, and answers what the analysis asks. Where z3 is installed, the same [`Problem`] can be
-//! asked of it: because it knows how to multiply, or because two solvers that agree are more believable than one.
+//! The embedded solver needs nothing, and answers what the analysis asks. Where z3 is installed, the same [`Problem`] can
+//! be asked of it: because it knows how to multiply, or because two solvers that agree are more believable than one.
 //!
 //! ```text
 //!   Problem ──smt::print──→ z3 -in ──smt::read_answer──→ Answer
@@ -120,7 +120,8 @@ impl Solver {
 /// Gives the child a text to read, and hears what it says; `None` if it had to be killed.
 fn hear(mut child: Child, text: String, limit: Duration) -> io::Result<Option<String>> {
     let (mut input, mut output) = (child.stdin.take(), child.stdout.take());
-    // Whoever reads and writes at once must not wait for itself. Who does not want to hear all has a reason, which it tells.
+    // Whoever reads and writes at once must not wait for itself. Who does not want to hear all has a reason, which it
+    // tells.
     // Both end with the child, since the other ends of their pipes are closed then.
     thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
     let (tell, told) = channel();

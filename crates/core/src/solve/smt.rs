@@ -27,7 +27,8 @@
 //! remark. The language rounds quotients in a way of its own and leaves those by zero open, so ours are two functions
 //! of absolute values.
 //!
-//! [`print()`] gives the text, [`read_answer`] and [`read_conflict`] understand what is said to it. Nothing is run here. And
+//! [`print()`] gives the text, [`read_answer`] and [`read_conflict`] understand what is said to it.
+//! Nothing is run here. And
 //! nobody is believed: values are put into the demands before they are called a model.
 //!
 //! # Limits
