@@ -1,0 +1,121 @@
+//! Columns that go to a variable of the source at once.
+//!
+//! `SELECT b INTO :rs_b …; … SET x = :rs_b` is `SELECT b INTO :x …`, if nothing in between mentions `x` and nothing else
+//! asks for `rs_b`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use txloom_core::program::{Expr, ExprKind, Statement, StatementKind};
+
+use super::{labels, walk};
+
+/// Renames columns to the variables that they go to.
+pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
+    let uses = walk::uses(body);
+    let definitions = walk::definitions(body);
+    let once = |name: &str| uses.get(name) == Some(&1) && definitions.get(name) == Some(&1);
+    let mut renamed: BTreeSet<String> = BTreeSet::new();
+    walk::each_list(body, &mut |list| {
+        let mut at = 0;
+        while at < list.len() {
+            let sources: Vec<String> = walk::defined(&list[at])
+                .into_iter()
+                .map(|variable| variable.name.clone())
+                .filter(|name| made_up.contains(name) && once(name))
+                .collect();
+            let declared = match &list[at].kind {
+                StatementKind::Sql(_) | StatementKind::Fetch { .. } => behind(list, at, &sources),
+                StatementKind::ForEach { .. } => inside(&mut list[at], &sources),
+                _ => Vec::new(),
+            };
+            let count = declared.len();
+            for statement in declared {
+                renamed.extend(walk::defined(&statement).into_iter().map(|variable| variable.name.clone()));
+                list.insert(at, statement);
+            }
+            at += count + 1;
+        }
+    });
+}
+
+/// Looks for assignments behind a statement; gives the declarations that must stand before it.
+fn behind(list: &mut Vec<Statement>, at: usize, sources: &[String]) -> Vec<Statement> {
+    let (head, rest) = list.split_at_mut(at + 1);
+    let mut rest = rest.to_vec();
+    let targets = moved(&mut rest, sources);
+    list.truncate(at + 1);
+    let (renames, declared) = targets;
+    rename(&mut list[at], &renames);
+    list.extend(rest);
+    let _ = at;
+    declared
+}
+
+/// The same for the body of a loop over rows.
+fn inside(statement: &mut Statement, sources: &[String]) -> Vec<Statement> {
+    let StatementKind::ForEach { body, .. } = &mut statement.kind else { return Vec::new() };
+    let (renames, declared) = moved(body, sources);
+    rename(statement, &renames);
+    declared
+}
+
+/// Takes assignments of sources out of a list: what each source is called now, and declarations.
+fn moved(list: &mut Vec<Statement>, sources: &[String]) -> (BTreeMap<String, String>, Vec<Statement>) {
+    let mut renames = BTreeMap::new();
+    let mut declared = Vec::new();
+    let mut mentioned: BTreeSet<String> = BTreeSet::new();
+    let mut at = 0;
+    while at < list.len() && !sources.is_empty() {
+        let taken = match &list[at].kind {
+            StatementKind::Assign { variable, value } => copied(value, sources).map(|from| (from, variable, None)),
+            StatementKind::Declare { variable, type_name, default: Some(value) } => {
+                copied(value, sources).map(|from| (from, variable, Some(type_name.clone())))
+            }
+            _ => None,
+        };
+        match taken {
+            Some((from, variable, type_name))
+                if !mentioned.contains(&variable.name) && !renames.values().any(|name| *name == variable.name) =>
+            {
+                renames.insert(from, variable.name.clone());
+                if let Some(type_name) = type_name {
+                    let kind = StatementKind::Declare { variable: variable.clone(), type_name, default: None };
+                    declared.push(Statement { kind, span: list[at].span });
+                }
+                list.remove(at);
+                continue;
+            }
+            _ => {}
+        }
+        let goes_on = match &list[at].kind {
+            StatementKind::Assign { .. } | StatementKind::Declare { .. } => true,
+            // What fails or leaves does not come to the assignments.
+            StatementKind::If { branches, otherwise } => {
+                otherwise.is_empty() && branches.iter().all(|branch| labels::always_ends(&branch.body))
+            }
+            _ => false,
+        };
+        if !goes_on {
+            break;
+        }
+        mentioned.extend(walk::mentioned(std::slice::from_ref(&list[at])));
+        at += 1;
+    }
+    (renames, declared)
+}
+
+/// The source that an expression is nothing but a mention of.
+fn copied(value: &Expr, sources: &[String]) -> Option<String> {
+    match &value.kind {
+        ExprKind::Variable(name) => sources.contains(name).then(|| name.clone()),
+        _ => None,
+    }
+}
+
+fn rename(statement: &mut Statement, renames: &BTreeMap<String, String>) {
+    for variable in walk::defined_mut(statement) {
+        if let Some(name) = renames.get(&variable.name) {
+            variable.name = name.clone();
+        }
+    }
+}
