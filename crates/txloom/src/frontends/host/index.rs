@@ -1,6 +1,6 @@
 //! All classes of an application: which method, which field a name means.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use txloom_core::program::Language;
 use txloom_core::program::schema::Schema;
@@ -26,6 +26,8 @@ pub(crate) struct World<'p> {
     pub(crate) language: Language,
     classes: Vec<(usize, &'p Class)>,
     by_name: BTreeMap<&'p str, usize>,
+    /// The classes that have a method of a name.
+    with_method: BTreeMap<&'p str, Vec<usize>>,
     /// What is assigned to fields, by class and name.
     assigned: BTreeMap<(usize, String), Vec<&'p Expr>>,
 }
@@ -44,7 +46,12 @@ impl<'p> World<'p> {
         for (at, (_, class)) in classes.iter().enumerate() {
             by_name.entry(class.name.as_str()).or_insert(at);
         }
-        let mut world = World { vocabulary, schema, language, classes, by_name, assigned: BTreeMap::new() };
+        let mut with_method: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, (_, class)) in classes.iter().enumerate() {
+            class.methods.iter().for_each(|method| with_method.entry(&method.name).or_default().push(at));
+        }
+        let assigned = BTreeMap::new();
+        let mut world = World { vocabulary, schema, language, classes, by_name, with_method, assigned };
         world.find_assignments();
         world
     }
@@ -150,13 +157,10 @@ impl<'p> World<'p> {
 
     /// The method of that name, if all classes together have only one.
     pub(crate) fn only(&self, name: &str, arguments: usize) -> Option<MethodId> {
-        let mut found = (0..self.classes.len()).filter_map(|class| self.own(class, name, arguments));
+        let mut classes = self.with_method.get(name)?.clone();
+        classes.dedup();
+        let mut found = classes.into_iter().filter_map(|class| self.own(class, name, arguments));
         let first = found.next()?;
         found.next().is_none().then_some(first)
-    }
-
-    /// The names of all methods.
-    pub(crate) fn method_names(&self) -> BTreeSet<&'p str> {
-        self.classes.iter().flat_map(|(_, class)| class.methods.iter().map(|method| method.name.as_str())).collect()
     }
 }

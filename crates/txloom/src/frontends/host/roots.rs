@@ -35,13 +35,13 @@ pub(crate) fn read(
         .into_iter()
         .map(|(id, name)| (id, Lowerer::new(&world, world.file(id)).procedure(&unique(name, &mut names), id)))
         .collect();
-    let ends_transactions = lowered.iter().any(|(_, one)| one.ends_transactions || one.procedure.autocommit);
+    let commits_itself = commits_itself(units);
     for (id, mut one) in lowered {
         for (place, site) in &one.sites {
             let known = sites.entry(*place).or_insert(*site);
             known.is_understood |= site.is_understood;
         }
-        let _ = ends_transactions;
+        one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up);
         let is_empty = one.sites.is_empty();
         let file = world.file(id);
@@ -67,6 +67,24 @@ pub(crate) fn read(
             (file, reading)
         })
         .collect()
+}
+
+/// Whether the program says that each statement is a transaction, and never anything else.
+fn commits_itself(units: &[(usize, Unit)]) -> bool {
+    let (mut switched_on, mut ends) = (false, false);
+    let methods = units.iter().flat_map(|(_, unit)| &unit.classes).flat_map(|class| &class.methods);
+    for method in methods {
+        visit::expressions(&method.body, &mut |expr| {
+            let tree::ExprKind::Call(call) = &expr.kind else { return };
+            let argument = call.arguments.first().map(|argument| &argument.kind);
+            match call.name.as_str() {
+                "setAutoCommit" if matches!(argument, Some(tree::ExprKind::Bool(true))) => switched_on = true,
+                "setAutoCommit" | "commit" | "rollback" => ends = true,
+                _ => {}
+            }
+        });
+    }
+    switched_on && !ends
 }
 
 fn unique(name: String, names: &mut BTreeSet<String>) -> String {

@@ -123,6 +123,8 @@ pub(crate) trait Vocabulary: Sync {
     fn sql_type(&self, type_name: &str) -> &'static str;
     /// What sort of value a getter gives; `Object` if its name does not say.
     fn result_sort(&self, getter: &str) -> Sort;
+    /// What sort of value a setter takes; `Object` if its name does not say.
+    fn setter_sort(&self, setter: &str) -> Sort;
     /// Whether a call that sends anything gives the statement back, for its rows.
     fn execute_gives_statement(&self) -> bool;
     /// The isolation level that a constant means: its last name, or its text.

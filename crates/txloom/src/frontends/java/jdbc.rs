@@ -190,14 +190,11 @@ impl Vocabulary for Jdbc {
     }
 
     fn result_sort(&self, getter: &str) -> Sort {
-        match getter.strip_prefix("get").unwrap_or("") {
-            "Int" | "Long" | "Short" | "Byte" => Sort::Whole,
-            "Float" | "Double" | "BigDecimal" => Sort::Real,
-            "String" | "NString" => Sort::Text,
-            "Boolean" => Sort::Bool,
-            "Timestamp" | "Date" | "Time" => Sort::Time,
-            _ => Sort::Object,
-        }
+        named_sort(getter.strip_prefix("get").unwrap_or(""))
+    }
+
+    fn setter_sort(&self, setter: &str) -> Sort {
+        named_sort(setter.strip_prefix("set").unwrap_or(""))
     }
 
     fn execute_gives_statement(&self) -> bool {
@@ -226,4 +223,16 @@ fn known(type_name: &str) -> Option<&'static (&'static str, Sort, &'static str)>
     let plain = type_name.split('<').next().unwrap_or(type_name);
     let plain = plain.rsplit('.').next().unwrap_or(plain).trim();
     TYPES.iter().find(|(name, _, _)| *name == plain)
+}
+
+/// What a getter or setter is for, by the end of its name.
+fn named_sort(type_name: &str) -> Sort {
+    match type_name {
+        "Int" | "Long" | "Short" | "Byte" => Sort::Whole,
+        "Float" | "Double" | "BigDecimal" => Sort::Real,
+        "String" | "NString" => Sort::Text,
+        "Boolean" => Sort::Bool,
+        "Timestamp" | "Date" | "Time" => Sort::Time,
+        _ => Sort::Object,
+    }
 }

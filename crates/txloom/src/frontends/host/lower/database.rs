@@ -5,7 +5,7 @@ use txloom_core::program::{self as ir, BinaryOp, ExprKind, Span, StatementKind};
 use txloom_core::value::Value as Constant;
 
 use super::super::tree::{Call, Expr};
-use super::super::values::{List, Object, Sendable, Template, Value, any, truth, variable};
+use super::super::values::{List, Object, Sendable, Value, any, truth, variable};
 use super::super::vocabulary::{Act, Sort};
 use super::Lowerer;
 use super::expressions::source_name;
@@ -50,6 +50,11 @@ impl<'p> Lowerer<'p> {
             },
             Act::Bind => {
                 let value = arguments.get(1).cloned().unwrap_or(Value::Unknown(span));
+                let value = match (value, self.world.vocabulary.setter_sort(&call.name)) {
+                    (Value::Plain(expr, Sort::Object), sort) => Value::Plain(expr, sort),
+                    (Value::Unknown(at), sort) if sort != Sort::Object => Value::Plain(any(self.at(at)), sort),
+                    (value, _) => value,
+                };
                 self.bind_value(&on, arguments.first(), value, span);
                 on
             }
@@ -160,10 +165,11 @@ impl<'p> Lowerer<'p> {
         let Some(Object::Statement(statement)) = self.state.objects.get(id) else { return };
         let known = statement.binds.get(&key).cloned();
         let wish = format!("{}_{}", statement.name, if key == REST { "any" } else { &key });
+        let type_name = sql_type(super::operators::sort_of(&value));
         let expr = self.expr_of(value, span);
         let name = match known {
             Some(name) => name,
-            None => self.temporary(&wish, "VARCHAR"),
+            None => self.temporary(&wish, type_name),
         };
         self.set(&name, expr, span);
         if let Some(Object::Statement(statement)) = self.state.objects.get_mut(id) {
@@ -429,9 +435,15 @@ impl<'p> Lowerer<'p> {
             _ => None,
         }
     }
+}
 
-    /// The text of a constant.
-    pub(super) fn constant_text(&self, template: &Template) -> Option<String> {
-        template.as_constant()
+/// The SQL type for values of a sort.
+pub(super) fn sql_type(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Whole => "INT",
+        Sort::Real => "DECIMAL",
+        Sort::Bool => "BOOLEAN",
+        Sort::Time => "TIMESTAMP",
+        _ => "VARCHAR",
     }
 }

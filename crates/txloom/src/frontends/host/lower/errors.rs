@@ -13,6 +13,11 @@ use super::{Guard, Lowerer};
 /// Types that catch everything that a program throws.
 const EVERYTHING: &[&str] = &["Exception", "Throwable", "RuntimeException", "BaseException", ""];
 
+/// What an error is called that has no message.
+fn error_name(class: &str) -> String {
+    if class.is_empty() { "an error".to_string() } else { class.to_string() }
+}
+
 impl<'p> Lowerer<'p> {
     pub(super) fn guarded(&mut self, guarded: &'p Try, span: Span) {
         let label = self.fresh("attempt");
@@ -58,6 +63,16 @@ impl<'p> Lowerer<'p> {
                 let values: Vec<Value> = arguments.iter().map(|argument| self.value(argument)).collect();
                 message = values.iter().find_map(|value| self.constant_parts(value));
             }
+            Some(ExprKind::Name(name)) => {
+                if let Some((_, known, said)) = self.caught.iter().rev().find(|(caught, _, _)| caught == name) {
+                    (class, message) = (known.clone(), said.clone());
+                }
+            }
+            None => {
+                if let Some((_, known, said)) = self.caught.last() {
+                    (class, message) = (known.clone(), said.clone());
+                }
+            }
             Some(ExprKind::Call(call)) => {
                 class = call.name.clone();
                 let values: Vec<Value> = call.arguments.iter().map(|argument| self.value(argument)).collect();
@@ -83,7 +98,7 @@ impl<'p> Lowerer<'p> {
             })
         });
         let Some((frame, at, catch)) = taken else {
-            let text = message.filter(|text| !text.is_empty()).unwrap_or_else(|| class.to_string());
+            let text = message.filter(|text| !text.is_empty()).unwrap_or_else(|| error_name(class));
             let at = self.at(span);
             let message = ir::Expr { kind: ir::ExprKind::Literal(Constant::text(text)), span: at };
             self.emit(StatementKind::Raise(message), span);
@@ -93,7 +108,9 @@ impl<'p> Lowerer<'p> {
         let inner = self.frames.split_off(frame + 1);
         let guards = self.frame().tries.split_off(at + 1);
         self.frame().tries[at].catches = false;
+        self.caught.push((catch.name.clone(), class.to_string(), message));
         self.catch(catch, span);
+        self.caught.pop();
         if !self.state.is_dead {
             let label = self.frame().tries[at].label.clone();
             let state = self.state.clone();

@@ -48,7 +48,8 @@ impl Lowerer<'_> {
             let values: Vec<(usize, Value)> =
                 reaching.iter().map(|at| (*at, ends.states[*at].values[slot].clone())).collect();
             let value = self.join_values(values, Some(slot), &mut ends, &mut joined, span);
-            joined.values.push(value);
+            joined.values.resize(self.slots.len(), Value::Unset);
+            joined.values[slot] = value;
         }
         let ids: BTreeSet<usize> = reaching.iter().flat_map(|at| ends.states[*at].objects.keys().copied()).collect();
         for id in ids {

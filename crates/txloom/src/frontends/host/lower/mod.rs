@@ -165,6 +165,8 @@ pub(crate) struct Lowerer<'p> {
     depth: usize,
     /// What the variable is called that the value will go to.
     wish: Option<String>,
+    /// The errors whose catches are being followed: the name of each, its class and its message.
+    caught: Vec<(String, String, Option<String>)>,
     /// The column that was read last.
     last_read: Option<String>,
     ends_transactions: bool,
@@ -196,6 +198,7 @@ impl<'p> Lowerer<'p> {
             followed: BTreeSet::new(),
             depth: 0,
             wish: None,
+            caught: Vec::new(),
             last_read: None,
             ends_transactions: false,
             commits_itself: false,

@@ -126,13 +126,7 @@ impl<'p> Lowerer<'p> {
         if let Some(known) = self.inputs.get(path) {
             return known.clone();
         }
-        let type_name = match sort {
-            Sort::Whole => "INT",
-            Sort::Real => "DECIMAL",
-            Sort::Bool => "BOOLEAN",
-            Sort::Time => "TIMESTAMP",
-            _ => "VARCHAR",
-        };
+        let type_name = super::database::sql_type(sort);
         let name = self.fresh(path);
         let span = self.at(span);
         let parameter = Parameter { name: name.clone(), mode: Mode::In, type_name: type_name.to_string(), span };

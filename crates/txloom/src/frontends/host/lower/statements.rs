@@ -87,9 +87,6 @@ impl<'p> Lowerer<'p> {
         let type_name = self.world.vocabulary.sql_type(&type_name).to_string();
         let variable_at = ir::Variable { name: home.clone(), span: at };
         self.emit(StatementKind::Declare { variable: variable_at, type_name, default }, span);
-        if self.frames.len() > 1 {
-            self.made_up.insert(home.clone());
-        }
         self.slots[slot].home = Some(home.clone());
         self.state.values[slot] = Value::Plain(variable(&home, at), self.slots[slot].sort);
     }

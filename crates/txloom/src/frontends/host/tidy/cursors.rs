@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use txloom_core::program::{
-    Expr, ExprKind, IntoClause, IntoRule, Span, SqlPart, SqlStatement, SqlText, Statement, StatementKind, Variable,
+    Expr, ExprKind, IntoClause, IntoRule, Span, SqlPart, SqlStatement, SqlText, Statement, StatementKind,
 };
 
 use super::walk;
@@ -173,10 +173,4 @@ fn cut(text: SqlText, at: usize) -> (SqlText, SqlText) {
     };
     let before = SqlText { text: text.text[..at].to_string(), lead: text.lead.min(at), span: first };
     (before, SqlText { text: text.text[at..].to_string(), lead: 0, span: second })
-}
-
-/// A mention of a variable.
-#[allow(dead_code)]
-fn mention(name: &str, span: Span) -> Variable {
-    Variable { name: name.to_string(), span }
 }

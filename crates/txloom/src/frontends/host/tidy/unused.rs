@@ -10,21 +10,22 @@ use super::walk;
 pub(super) fn tidy(body: &mut Vec<Statement>) {
     loop {
         let before = walk::count(body);
-        let uses = walk::uses(body);
+        let uses = live(body);
         walk::each_list(body, &mut |list| {
             list.retain(|statement| match &statement.kind {
-                StatementKind::Assign { variable, .. } => uses.contains_key(&variable.name),
+                StatementKind::Assign { variable, .. } => uses.contains(&variable.name),
                 _ => true,
             });
             list.iter_mut().for_each(simplify);
             list.retain(|statement| !is_nothing(statement));
         });
+        idle_loops(body);
         let defined = walk::definitions(body);
         walk::each_list(body, &mut |list| {
             list.retain(|statement| match &statement.kind {
                 StatementKind::Declare { variable, default, .. } => {
                     let is_defined = defined.get(&variable.name).copied().unwrap_or(0) > usize::from(default.is_some());
-                    uses.contains_key(&variable.name) || is_defined
+                    uses.contains(&variable.name) || is_defined
                 }
                 _ => true,
             });
@@ -33,6 +34,27 @@ pub(super) fn tidy(body: &mut Vec<Statement>) {
             return;
         }
     }
+}
+
+/// The variables that something depends on: a statement, a branch, an output, or another such variable.
+fn live(body: &[Statement]) -> BTreeSet<String> {
+    let mut live: BTreeSet<String> = BTreeSet::new();
+    let mut behind: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    walk::each(body, &mut |statement| match &statement.kind {
+        StatementKind::Assign { variable, .. } | StatementKind::Declare { variable, .. } => {
+            behind.entry(variable.name.clone()).or_default().extend(walk::used(statement));
+        }
+        _ => live.extend(walk::used(statement)),
+    });
+    let mut open: Vec<String> = live.iter().cloned().collect();
+    while let Some(name) = open.pop() {
+        for used in behind.remove(&name).into_iter().flatten() {
+            if live.insert(used.clone()) {
+                open.push(used);
+            }
+        }
+    }
+    live
 }
 
 /// Branches at the end that do nothing are none; a branch that does nothing before an ELSE is its opposite.
@@ -71,6 +93,35 @@ fn is_nothing(statement: &Statement) -> bool {
         }
         _ => false,
     }
+}
+
+/// Loops that send nothing and compute nothing that is used behind them.
+fn idle_loops(body: &mut Vec<Statement>) {
+    let everywhere = walk::uses(body);
+    walk::each_list(body, &mut |list| {
+        list.retain(|statement| {
+            let is_loop = matches!(statement.kind, StatementKind::While { .. } | StatementKind::Loop { .. });
+            !is_loop || !is_idle(statement, &everywhere)
+        });
+    });
+}
+
+fn is_idle(statement: &Statement, everywhere: &BTreeMap<String, usize>) -> bool {
+    let this = std::slice::from_ref(statement);
+    let inside = walk::uses(this);
+    let mut labels: BTreeSet<String> = BTreeSet::new();
+    let mut is_idle = true;
+    walk::each(this, &mut |inner| match &inner.kind {
+        StatementKind::While { label, .. } | StatementKind::Loop { label, .. } => labels.extend(label.clone()),
+        StatementKind::Block { label, .. } => drop(labels.insert(label.clone())),
+        StatementKind::Leave(Some(label)) | StatementKind::Iterate(Some(label)) => is_idle &= labels.contains(label),
+        StatementKind::Assign { variable, .. } | StatementKind::Declare { variable, .. } => {
+            is_idle &= inside.get(&variable.name) == everywhere.get(&variable.name);
+        }
+        StatementKind::If { .. } | StatementKind::Leave(None) | StatementKind::Iterate(None) => {}
+        _ => is_idle = false,
+    });
+    is_idle
 }
 
 /// `DECLARE x; … SET x = 1` is `… DECLARE x DEFAULT 1`, if that is the first mention.
