@@ -82,7 +82,7 @@ impl Place {
              &socketFactory=UnixSockets"
                 .to_string()
         } else {
-            "jdbc:mariadb://localhost/txloom?user=root&socketFactory=UnixSockets".to_string()
+            "jdbc:mariadb://localhost/test?user=root&socketFactory=UnixSockets".to_string()
         }
     }
 
