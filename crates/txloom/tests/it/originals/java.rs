@@ -22,15 +22,11 @@ fn class_name(program: &str) -> String {
 }
 
 /// The classes of a program's Java original, if it has one.
-fn classes(program: &CorpusProgram) -> Option<Vec<String>> {
+pub(crate) fn classes(program: &CorpusProgram) -> Option<Vec<String>> {
     let programs = root().join("corpus/programs");
     let folder = programs.join(program.name).join("java");
     let agenda: PathBuf = programs.join("agenda/java").join(format!("{}.java", class_name(program.name)));
-    if folder.exists() {
-        Some(classes_in(&folder))
-    } else {
-        agenda.exists().then(|| vec![class_of(&agenda)])
-    }
+    if folder.exists() { Some(classes_in(&folder)) } else { agenda.exists().then(|| vec![class_of(&agenda)]) }
 }
 
 #[track_caller]
@@ -48,7 +44,8 @@ fn check(target: &str, file: &str, seed: u64) {
         let theirs = by_original(place.engine(), &setup, (&mut java, &classes), &calls);
         assert_same(&format!("{target}: {}", program.name), &calls, &ours, &theirs);
         let ends = calls.iter().zip(&theirs);
-        let returned: BTreeSet<_> = ends.filter(|(_, (called, _))| called.is_ok()).map(|(call, _)| &call.procedure).collect();
+        let returned: BTreeSet<_> =
+            ends.filter(|(_, (called, _))| called.is_ok()).map(|(call, _)| &call.procedure).collect();
         assert_eq!(returned.len(), procedures.procedures.len(), "{target}: {}: {returned:?}", program.name);
         compared.push(program.name);
     }

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Files, in reading order: [`tools`] (what is compiled and installed, once), [`process`] (the process that obeys lines),
-//! [`place`] (a private server that both reach), [`compare`] (two ways to make the same calls), [`java`], [`python`].
+//! [`place`] (a private server that both reach), [`compare`] (two ways to make the same calls), [`java`], [`python`], [`logs`], [`shop`].
 //!
 //! What is installed or compiled lies in `target/tmp`, named after the contents it was made from; with that in place no
 //! network is needed.
@@ -22,5 +22,7 @@ pub(crate) mod tools;
 pub(crate) mod process;
 pub(crate) mod place;
 pub(crate) mod compare;
-mod java;
-mod python;
+pub(crate) mod java;
+pub(crate) mod python;
+mod logs;
+pub(crate) mod shop;

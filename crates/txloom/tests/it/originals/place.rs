@@ -1,6 +1,7 @@
 //! A private server that two kinds of clients reach: txloom's engine, and originals with drivers of their own.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use txloom::engines::mysql::MySqlEngine;
 use txloom::engines::postgres::PostgresEngine;
@@ -8,9 +9,19 @@ use txloom::servers::mysql::Product;
 use txloom::servers::{PrivateMySql, PrivatePostgres, Programs, ServerOptions};
 use txloom_core::engine::Engine;
 
-/// How a server is told to write down every statement. For MariaDB, the name of the log follows the last of them.
+/// How a server is told to write down every statement. The prefix is that of PostgreSQL's default.
 const POSTGRES_LOG: &[(&str, &str)] = &[("log_statement", "all"), ("log_line_prefix", "%m [%p] ")];
-const MARIADB_LOG: &[(&str, &str)] = &[("general-log", "1")];
+/// The same into files for programs, below the server's folder: `data/log/statements.csv` and `.json`.
+const POSTGRES_TABLES: &[(&str, &str)] = &[
+    ("log_statement", "all"),
+    ("logging_collector", "on"),
+    ("log_destination", "csvlog,jsonlog"),
+    ("log_filename", "statements"),
+];
+const MARIADB_LOG: &[(&str, &str)] = &[("general-log", "1"), ("general-log-file", "general.log")];
+
+/// How long nothing must have come to a log that is complete.
+const SETTLING: Duration = Duration::from_millis(150);
 
 /// A private server with its engine. It ends with this.
 pub(crate) struct Place {
@@ -28,6 +39,13 @@ impl Place {
     /// Starts a server that writes every statement into its log.
     pub(crate) fn logging(target: &str) -> Place {
         Place::with(target, if target == "postgres" { POSTGRES_LOG } else { MARIADB_LOG })
+    }
+
+    /// Starts a PostgreSQL server that writes every statement into a file of that ending: `csv` or `json`.
+    pub(crate) fn logging_as(ending: &str) -> Place {
+        let mut place = Place::with("postgres", POSTGRES_TABLES);
+        place.log = place.log.with_file_name("data").join("log/statements").with_extension(ending);
+        place
     }
 
     fn with(target: &str, settings: &[(&str, &str)]) -> Place {
@@ -52,8 +70,7 @@ impl Place {
         let server = PrivateMySql::start(Product::MariaDb, &Programs::Newest, options);
         let server = server.unwrap_or_else(|error| panic!("{error}"));
         let socket = server.socket();
-        // Unless it is told otherwise, the general log is named after the pid file, and lies among the data.
-        let log = server.log_path().with_file_name("data").join("pid.log");
+        let log = server.log_path().with_file_name("data").join("general.log");
         let engine = MySqlEngine::start_private("mariadb", server).unwrap_or_else(|error| panic!("{error}"));
         Place { engine: Box::new(engine), socket, log }
     }
@@ -66,9 +83,31 @@ impl Place {
         &self.socket
     }
 
-    /// Where [`Place::logging`] writes statements.
-    pub(crate) fn statement_log(&self) -> &Path {
-        &self.log
+    /// The log of statements so far.
+    pub(crate) fn statement_log(&self) -> String {
+        let bytes = std::fs::read(&self.log).unwrap_or_else(|error| panic!("{}: {error}", self.log.display()));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// What is written to the log of statements while something is done, without what txloom's engine did before.
+    pub(crate) fn statements_of(&mut self, what: impl FnOnce(&mut Place)) -> String {
+        let before = self.settled_log().len();
+        what(self);
+        self.settled_log().split_off(before)
+    }
+
+    /// The log of statements when nothing more comes. Files for programs are written by a process of their own, and the
+    /// end of a connection is told when the server has noticed it.
+    fn settled_log(&self) -> String {
+        let mut log = self.statement_log();
+        loop {
+            std::thread::sleep(SETTLING);
+            let later = self.statement_log();
+            if later.len() == log.len() {
+                return later;
+            }
+            log = later;
+        }
     }
 
     fn is_postgres(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The Python originals of AGENDA's examples do what their SQL forms say.
 
-use txloom::corpus::PROGRAMS;
+use txloom::corpus::{CorpusProgram, PROGRAMS};
 
 use super::compare::{assert_same, by_interpreter, by_original};
 use super::place::Place;
@@ -12,15 +12,18 @@ use crate::support::{limited, root};
 /// Calls of a program that the interpreter and the original both carry out.
 const COMPARED_CALLS: usize = 100;
 
+/// The module of a program's Python original, if it has one.
+pub(crate) fn module(program: &CorpusProgram) -> Option<String> {
+    let module = format!("corpus/programs/agenda/python/{}.py", program.name.replace('-', "_"));
+    root().join(&module).exists().then_some(module)
+}
+
 fn check(seed: u64) {
     let mut place = Place::start("postgres");
     let mut python = Original::python(&place);
     let mut compared = Vec::new();
     for program in PROGRAMS {
-        let module = format!("corpus/programs/agenda/python/{}.py", program.name.replace('-', "_"));
-        if !root().join(&module).exists() {
-            continue;
-        }
+        let Some(module) = module(program) else { continue };
         let procedures = program.read(&program.sources[0]).program;
         let calls: Vec<_> = Calls::new(program.name, &procedures, seed).take(COMPARED_CALLS).collect();
         let setup = program.definitions().setup;
