@@ -2,8 +2,8 @@
 
     python load.py http://127.0.0.1:8080 --clients 8 --requests 50 --seed 1
 
-Counts what was sold, given back and restocked, and compares that with what the shop says is in stock. Prints one line of
-JSON, with the pieces that are too many (or too few) by product; none, if the shop were right.
+Counts what was sold, given back and restocked, and compares that with what the shop says is in stock. Prints one line
+of JSON, with the pieces that are too many (or too few) by product; none, if the shop were right.
 """
 
 import argparse

@@ -6,8 +6,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * How many flights leave an airport for another one, or for one that is near it, in a span of time; the cheapest of them,
- * and its airline.
+ * How many flights leave an airport for another one, or for one that is near it, in a span of time; the cheapest of
+ * them, and its airline.
  */
 public class FindFlights extends Procedure {
 

@@ -5,8 +5,8 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * A transaction of the benchmark. A worker calls {@code run} with a connection that does not commit by itself; it commits
- * when {@code run} returns, and rolls back when it throws.
+ * A transaction of the benchmark. A worker calls {@code run} with a connection that does not commit by itself; it
+ * commits when {@code run} returns, and rolls back when it throws.
  */
 public abstract class Procedure {
 

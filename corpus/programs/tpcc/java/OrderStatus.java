@@ -10,8 +10,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * Order-Status (clause 2.6): the last order of a customer, who is found as in Payment; how many lines it has, their sum,
- * and when the last one was delivered.
+ * Order-Status (clause 2.6): the last order of a customer, who is found as in Payment; how many lines it has, their
+ * sum, and when the last one was delivered.
  */
 public class OrderStatus {
 

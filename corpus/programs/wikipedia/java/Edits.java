@@ -9,8 +9,8 @@ import java.sql.SQLException;
 public class Edits {
 
     /**
-     * A new revision, by a user who has seen the last one: if there is a newer one, the edit is refused. Whoever watches
-     * the page and was not yet told is told.
+     * A new revision, by a user who has seen the last one: if there is a newer one, the edit is refused. Whoever
+     * watches the page and was not yet told is told.
      *
      * @return how many were told
      */

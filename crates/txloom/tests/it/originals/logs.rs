@@ -4,12 +4,12 @@
 //! processes and the greetings of drivers are theirs to keep; the statements must be what a run gives now.
 //! `TXLOOM_UPDATE_GOLDEN=1` records them anew.
 
-use txloom::corpus::{CorpusProgram, PROGRAMS};
+use txloom::corpus::CorpusProgram;
 
+use super::agenda::{examples, module};
 use super::java::classes;
 use super::place::Place;
 use super::process::Original;
-use super::python::module;
 use super::tools;
 use crate::program_calls::Calls;
 use crate::programs::reset;
@@ -30,10 +30,6 @@ fn log_of(place: &mut Place, original: &mut Original, program: &CorpusProgram, p
         }
         original.end();
     })
-}
-
-fn examples() -> impl Iterator<Item = &'static CorpusProgram> {
-    PROGRAMS.iter().filter(|program| program.name.starts_with("agenda-"))
 }
 
 /// Compares a log with the recorded one, or records it. What a line says that counts is `said`.
@@ -94,8 +90,7 @@ fn on_postgres_logs_of_originals_are_those_of_the_corpus() {
             let classes = classes(program).expect("it has a class");
             let log = log_of(&mut place, &mut java, program, &classes);
             check(&format!("{}.java-postgres.log", program.name), &log, in_postgres);
-            let module = module(program).expect("it has a module");
-            let log = log_of(&mut place, &mut python, program, &[module]);
+            let log = log_of(&mut place, &mut python, program, &[module(program)]);
             check(&format!("{}.python-postgres.log", program.name), &log, in_postgres);
         }
     });

@@ -36,6 +36,14 @@ impl Original {
         Original::start(command)
     }
 
+    /// C, with a connection to the server of this place. PostgreSQL only.
+    pub(crate) fn c(place: &Place) -> Original {
+        let dir = place.socket().parent().expect("the socket lies in a folder");
+        let mut command = Command::new(tools::c_programs().join("runner"));
+        command.env("PGHOST", dir).env("PGUSER", "postgres").env("PGDATABASE", "postgres");
+        Original::start(command)
+    }
+
     fn start(mut command: Command) -> Original {
         command.current_dir(root()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));

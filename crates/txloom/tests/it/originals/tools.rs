@@ -1,4 +1,5 @@
-//! What the originals need before they run: compiled classes, and a Python environment. Made once, kept in `target/tmp`.
+//! What the originals need before they run: compiled classes and libraries, and a Python environment. Made once, kept
+//! in `target/tmp`.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,6 +14,9 @@ const DRIVERS: &[&str] = &["/usr/share/java/postgresql.jar", "/usr/share/java/ma
 
 /// What has to be installed for Java; `tools/install-servers` does that.
 const JAVA_PACKAGES: &str = "openjdk-17-jdk-headless libpostgresql-jdbc-java libmariadb-java";
+
+/// What has to be installed for C with embedded SQL.
+const C_PACKAGES: &str = "gcc libecpg-dev";
 
 /// The folder of the processes' own sources.
 pub(crate) fn run_dir() -> PathBuf {
@@ -65,8 +69,36 @@ pub(crate) fn python() -> &'static Path {
     })
 }
 
-/// A folder that is made from these files, unless it is there. It gets its name when it is complete, so that whoever finds
-/// it can use it, and two who make it at once do not disturb each other.
+/// The folder of the compiled C originals, `agenda_1.so` …, and of the process that runs them, `runner`.
+pub(crate) fn c_programs() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let programs = files_in(&root().join("corpus/programs/agenda/c"), "pgc");
+        made_once("c", &[programs, files_in(&run_dir(), "pgc")].concat(), |sources, dir| {
+            for source in sources {
+                compile_c(source, dir);
+            }
+        })
+    })
+}
+
+/// `agenda_1.pgc` → `agenda_1.c` → `agenda_1.so`; the runner becomes a program.
+fn compile_c(source: &Path, dir: &Path) {
+    let stem = dir.join(source.file_stem().expect("it has an ending"));
+    let c_file = stem.with_extension("c");
+    finish(Command::new("ecpg").arg("-o").arg(&c_file).arg(source), C_PACKAGES);
+    let includes = Command::new("pg_config").arg("--includedir").output().expect("it comes with ecpg");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-Wall", "-Wextra", "-Werror", "-I", String::from_utf8_lossy(&includes.stdout).trim(), "-o"]);
+    match stem.ends_with("runner") {
+        true => compiler.arg(&stem),
+        false => compiler.arg(stem.with_extension("so")).args(["-shared", "-fPIC"]),
+    };
+    finish(compiler.arg(&c_file).args(["-lecpg", "-ldl"]), C_PACKAGES);
+}
+
+/// A folder that is made from these files, unless it is there. It gets its name when it is complete, so that whoever
+/// finds it can use it, and two who make it at once do not disturb each other.
 fn made_once(name: &str, sources: &[PathBuf], make: impl FnOnce(&[PathBuf], &Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     for source in sources {

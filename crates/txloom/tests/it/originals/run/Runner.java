@@ -16,8 +16,8 @@ import java.util.Locale;
 import javax.sql.DataSource;
 
 /**
- * Runs Java originals, as an application server would. Lines come in and lines go out; fields are separated by tabs, and
- * values are written {@code null}, {@code 12} or {@code 'text}, with tabs, line breaks and backslashes escaped.
+ * Runs Java originals, as an application server would. Lines come in and lines go out; fields are separated by tabs,
+ * and values are written {@code null}, {@code 12} or {@code 'text}, with tabs, line breaks and backslashes escaped.
  *
  * <pre>
  *   program  smallbank.SmallBank                    its classes; from now on a new connection
