@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Files, in reading order: [`tools`] (what is compiled and installed, once), [`process`] (what obeys lines),
-//! [`place`] (a private server that both reach), [`compare`] (two ways to make the same calls), [`java`], [`agenda`] (the
-//! examples in Python and C), [`logs`] (what servers write down meanwhile), [`shop`] (a whole application).
+//! [`place`] (a private server that both reach), [`compare`] (two ways to make the same calls), [`java`], [`agenda`]
+//! (the examples in Python and C), [`logs`] (what servers write down meanwhile), [`shop`] (a whole application).
 //!
 //! What is installed or compiled lies in `target/tmp`, named after the contents it was made from; with that in place no
 //! network is needed.

@@ -11,7 +11,8 @@ import javax.net.SocketFactory;
 
 /**
  * Connections to a socket in the file system, for drivers that only know hosts and ports: private servers listen
- * nowhere else. The path is the system property {@code socket}; whatever host and port a driver asks for, it gets there.
+ * nowhere else. The path is the system property {@code socket}; whatever host and port a driver asks for, it gets
+ * there.
  */
 public class UnixSockets extends SocketFactory {
 
