@@ -301,7 +301,9 @@ mod tests {
         let folders = PROGRAMS.iter().filter(|program| program.sources.len() > 1);
         let schemas = folders.map(|program| format!("programs/{}/schema.sql", program.name));
         let listed: BTreeSet<String> = sources.chain(schemas).chain(["programs/withdraw.sql".to_string()]).collect();
-        assert_eq!(files("programs"), listed);
+        // The originals in other languages are not compiled in: they are for tests, and for people to look at.
+        let files: BTreeSet<String> = files("programs").into_iter().filter(|path| path.ends_with(".sql")).collect();
+        assert_eq!(files, listed);
     }
 
     /// Every program reads without a complaint, has tables, rows and assertions, and begins with what it is.

@@ -23,7 +23,7 @@ use super::hops;
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::run::{Guide, Run, unknown_arguments};
-use super::scene::Variables;
+use super::stage::{Stage, Stages};
 use super::world::World;
 use crate::program::code::OperationKind;
 use crate::program::ir::{Expr, ExprKind};
@@ -31,7 +31,7 @@ use crate::program::paths::Way;
 use crate::program::paths::symbol::{Shape, Symbols};
 use crate::program::predicate::Term;
 use crate::program::schema::ColumnType;
-use crate::solve::{self, Model, Valuation};
+use crate::solve::{self, Bool, Model, Session, Valuation};
 use crate::value::Value;
 
 /// How often the solver is asked for other values before we give up.
@@ -42,17 +42,17 @@ const DIVERSIONS_MAX: usize = 4;
 
 /// A cycle, and how it is to happen.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct Asked<'s, 'a> {
     /// The calls and the tables.
-    pub ground: &'a Ground<'a>,
+    pub ground: &'s Ground<'a>,
     /// The conflicts that the cycle is made of.
-    pub conflicts: &'a Conflicts,
+    pub conflicts: &'s Conflicts,
     /// The cycle.
-    pub cycle: &'a Cycle,
+    pub cycle: &'s Cycle,
     /// The way of each call.
-    pub ways: &'a [&'a Way],
+    pub ways: &'s [&'s Way],
     /// Who runs when, and who sees what.
-    pub plan: &'a Plan,
+    pub plan: &'s Plan,
     /// How often the solver may ask itself whether to go on.
     pub budget: u64,
 }
@@ -60,8 +60,8 @@ pub struct Asked<'a> {
 /// What is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Feasible {
-    /// It happens with these values, and shows.
-    Yes(Box<Values>),
+    /// It happens with these values if it is done like this, and shows.
+    Yes(Box<Values>, Plan),
     /// It does not, or it does not show, with any values that were looked at.
     No,
     /// It could not be found out.
@@ -88,23 +88,18 @@ pub struct Values {
     pub rounds: usize,
 }
 
-/// Looks for values.
-pub fn feasible(asked: &Asked<'_>) -> Feasible {
-    let mut symbols = Symbols::new();
-    symbols.window = Some(window(asked.ground));
-    let world = World::new(asked.ground, asked.ways, &mut symbols);
-    let arguments = unknown_arguments(asked.ground, &mut symbols);
+/// Looks for values; what was found out about the same run before is used.
+pub fn feasible<'a>(asked: &Asked<'_, 'a>, stages: &mut Stages<'a>) -> Feasible {
     let Some(hops) = hops::of_cycle(asked.conflicts, asked.cycle, asked.ways, asked.plan) else {
         return Feasible::No;
     };
-    let mut run = Run::new(asked.ground, &world, &mut symbols, &arguments, Guide::Ways);
-    run.follow(asked.plan, asked.ways);
-    if run.is_hopeless() {
-        return Feasible::No;
+    let stage = stages.of(asked);
+    let Some(conditions) = stage.conditions(asked, &hops) else { return Feasible::No };
+    match stage.ask(&conditions, asked.budget) {
+        solve::Answer::Possible(_) => Search::new(asked, stage, &conditions).search(),
+        solve::Answer::Impossible => Feasible::No,
+        solve::Answer::Unknown => Feasible::Unknown,
     }
-    run.demand_hops(asked.plan, &hops, asked.conflicts);
-    let planned = Planned { outcome: run.outcome(), is_exact: run.is_exact };
-    Search { asked, world, arguments, symbols, planned }.search()
 }
 
 /// Whether a call can take a way at all, as far as constants tell: a loop over two districts goes round twice.
@@ -115,34 +110,47 @@ pub(super) fn is_walkable(ground: &Ground<'_>, way: &Way) -> bool {
     let world = World::new(ground, &ways, &mut symbols);
     let arguments = unknown_arguments(ground, &mut symbols);
     let mut run = Run::new(ground, &world, &mut symbols, &arguments, Guide::Ways);
-    run.follow(&Plan { moves: Vec::new(), sees: Vec::new(), apart: Vec::new() }, &ways);
+    run.follow(&Plan::default(), &ways);
     !run.is_hopeless()
 }
 
-/// What the planned run leaves behind.
-struct Planned {
-    outcome: Outcome,
-    is_exact: bool,
-}
-
+/// A question about one cycle, while values are looked for.
 struct Search<'s, 'a> {
-    asked: &'s Asked<'a>,
-    world: World<'a>,
-    arguments: Vec<Variables>,
+    asked: &'s Asked<'s, 'a>,
+    stage: &'s Stage<'a>,
     symbols: Symbols,
-    planned: Planned,
+    session: Session,
+    /// What the planned run leaves behind.
+    outcome: Outcome,
+    /// What is tried beside the demands.
+    tried: Vec<Bool>,
 }
 
-impl Search<'_, '_> {
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(asked: &'s Asked<'s, 'a>, stage: &'s mut Stage<'a>, conditions: &[Bool]) -> Search<'s, 'a> {
+        let mut symbols = stage.symbols.clone();
+        for condition in conditions {
+            symbols.problem.demand(*condition);
+        }
+        let outcome = stage.outcome(asked.ground, &mut symbols);
+        let session = Session::new(&symbols.problem);
+        Search { asked, stage, symbols, session, outcome, tried: Vec::new() }
+    }
+
+    fn ask(&mut self) -> solve::Answer {
+        self.session.ask(&self.symbols.problem, &self.tried, self.asked.budget)
+    }
+
     fn search(mut self) -> Feasible {
         let orders = orders(self.asked.ground.calls.len());
         for round in 1..=ROUNDS_MAX {
-            match self.symbols.problem.solve(self.asked.budget) {
+            match self.ask() {
                 solve::Answer::Possible(model) => {
                     if self.shows(&model, &orders) {
                         self.divert(&orders);
                         let nice = self.nicer(&orders);
-                        return Feasible::Yes(Box::new(self.values(&nice.unwrap_or(model), round)));
+                        let model = nice.unwrap_or(model);
+                        return Feasible::Yes(Box::new(self.values(&model, round)), self.plan(&model));
                     }
                 }
                 solve::Answer::Impossible => return Feasible::No,
@@ -158,12 +166,13 @@ impl Search<'_, '_> {
         for order in orders {
             let values = self.symbols.problem.evaluate(model);
             let guide = Guide::Model(model, values);
-            let mut run = Run::new(self.asked.ground, &self.world, &mut self.symbols, &self.arguments, guide);
+            let mut run =
+                Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
             if !run.one_by_one(order) {
                 continue;
             }
             let (outcome, guard) = (run.outcome(), run.guard);
-            let differs = self.planned.outcome.differs(&outcome, &mut self.symbols);
+            let differs = self.outcome.differs(&outcome, &mut self.symbols);
             let values = self.symbols.problem.evaluate(model);
             if values.truth(differs) != Some(true) {
                 shows = false;
@@ -179,33 +188,33 @@ impl Search<'_, '_> {
     /// told there is a seat left says more than a number that is off by one. If there are such values, others are
     /// excluded.
     fn divert(&mut self, orders: &[Vec<usize>]) {
-        let before = self.symbols.problem.clone();
         for _ in 0..DIVERSIONS_MAX {
-            let solve::Answer::Possible(model) = self.symbols.problem.solve(self.asked.budget) else { break };
+            let solve::Answer::Possible(model) = self.ask() else { break };
             let mut is_diverted = true;
             for order in orders {
                 let guide = Guide::Model(&model, self.symbols.problem.evaluate(&model));
-                let mut run = Run::new(self.asked.ground, &self.world, &mut self.symbols, &self.arguments, guide);
+                let mut run =
+                    Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
                 let is_same = run.one_by_one(order)
                     && run.locals.iter().zip(self.asked.ways).all(|(local, way)| local.path == way.nodes);
                 let guard = run.guard;
                 if is_same {
                     is_diverted = false;
                     let elsewhere = self.symbols.problem.not(guard);
-                    self.symbols.problem.demand(elsewhere);
+                    self.tried.push(elsewhere);
                 }
             }
             if is_diverted && self.shows(&model, orders) {
                 return;
             }
         }
-        self.symbols.problem = before;
+        self.tried.clear();
     }
 
     /// Values that people like to read, if they show as well.
     fn nicer(&mut self, orders: &[Vec<usize>]) -> Option<Model> {
         self.wish();
-        match self.symbols.problem.solve(self.asked.budget) {
+        match self.ask() {
             solve::Answer::Possible(model) => self.shows(&model, orders).then_some(model),
             _ => None,
         }
@@ -213,7 +222,7 @@ impl Search<'_, '_> {
 
     /// Small numbers, no NULLs, few rows.
     fn wish(&mut self) {
-        let arguments: Vec<_> = self.arguments.iter().flat_map(|one| one.values().copied()).collect();
+        let arguments: Vec<_> = self.stage.arguments.iter().flat_map(|one| one.values().copied()).collect();
         let problem = &mut self.symbols.problem;
         for symbol in &arguments {
             let there = problem.not(symbol.null);
@@ -221,7 +230,7 @@ impl Search<'_, '_> {
         }
         self.wish_distinct();
         let problem = &mut self.symbols.problem;
-        let rows: Vec<_> = self.world.tables.iter().flat_map(|slots| &slots.rows).collect();
+        let rows: Vec<_> = self.stage.world.tables.iter().flat_map(|slots| &slots.rows).collect();
         for row in &rows {
             let absent = problem.not(row.present);
             problem.prefer([absent]);
@@ -242,8 +251,8 @@ impl Search<'_, '_> {
 
     /// Calls of one procedure should say different things where they may.
     fn wish_distinct(&mut self) {
-        for (at, one) in self.arguments.iter().enumerate() {
-            for other in &self.arguments[..at] {
+        for (at, one) in self.stage.arguments.iter().enumerate() {
+            for other in &self.stage.arguments[..at] {
                 for (name, value) in one {
                     let Some(their) = other.get(name) else { continue };
                     let differ = hops::differ(&mut self.symbols, value, their);
@@ -253,10 +262,17 @@ impl Search<'_, '_> {
         }
     }
 
+    /// The plan, with what is seen.
+    fn plan(&self, model: &Model) -> Plan {
+        let values = self.symbols.problem.evaluate(model);
+        let seen = self.stage.sights().iter().filter(|(_, sees)| values.truth(**sees) == Some(true));
+        self.asked.plan.settled(seen.map(|(pair, _)| *pair))
+    }
+
     fn values(&self, model: &Model, rounds: usize) -> Values {
         let values = self.symbols.problem.evaluate(model);
         let mut arguments = Vec::new();
-        for (called, own) in self.asked.ground.calls.iter().zip(&self.arguments) {
+        for (called, own) in self.asked.ground.calls.iter().zip(&self.stage.arguments) {
             let mut named = BTreeMap::new();
             for parameter in &called.procedure.parameters {
                 let kind = ColumnType::parse(&parameter.type_name);
@@ -269,14 +285,14 @@ impl Search<'_, '_> {
         let there =
             |all: &Vec<SlotValues>| all.iter().filter(|(is_there, _)| *is_there).map(|(_, row)| row.clone()).collect();
         let rows = slots.iter().map(|(table, all)| (table.clone(), there(all))).collect();
-        let owners = self.world.tables.iter();
+        let owners = self.stage.world.tables.iter();
         let owners = owners.map(|one| (one.definition.name.clone(), (one.owned, one.owners.clone()))).collect();
-        Values { arguments, rows, slots, owners, is_exact: self.planned.is_exact, rounds }
+        Values { arguments, rows, slots, owners, is_exact: self.stage.is_exact(), rounds }
     }
 
     fn slots(&self, values: &Valuation) -> BTreeMap<String, Vec<SlotValues>> {
         let mut rows = BTreeMap::new();
-        for slots in &self.world.tables {
+        for slots in &self.stage.world.tables {
             let mut own = Vec::new();
             for row in &slots.rows {
                 let mut columns = BTreeMap::new();
@@ -307,7 +323,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// How large numbers may get: well beyond the constants of the procedures.
-fn window(ground: &Ground<'_>) -> i128 {
+pub(super) fn window(ground: &Ground<'_>) -> i128 {
     let mut greatest = 20;
     let mut note = |value: &Value| {
         if let Value::Number(number) = value

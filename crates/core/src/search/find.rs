@@ -15,6 +15,7 @@ use super::feasible::{Asked, Feasible, Values, feasible, is_walkable};
 use super::ground::{Called, Ground, Rows};
 use super::level::Target;
 use super::plan::{self, Plan, plans};
+use super::stage::Stages;
 use super::witness::Witness;
 use crate::flow::program::Given;
 use crate::program::paths::{Limits, Pass, Way, ways};
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
     /// Looks at the cycles of a group, as long as there is time.
     pub fn examine(&self, group: &Group, goes_on: &dyn Fn() -> bool) -> Examined {
         let mut examined = Examined::default();
-        let mut known_ways = BTreeMap::new();
+        let mut known = Known::default();
         let mut done = vec![false; group.cycles.len()];
         for at in 0..group.cycles.len() {
             if done[at] {
@@ -154,7 +155,7 @@ impl<'a> Search<'a> {
             }
             done[at] = true;
             let cycle = &group.cycles[at];
-            match self.look(cycle, &mut known_ways, &mut examined.asked) {
+            match self.look(cycle, &mut known, &mut examined.asked) {
                 Look::Happens(test) => {
                     examined.tests.push(*test);
                     self.take_all(group, at, &mut done, &mut examined);
@@ -214,13 +215,15 @@ impl<'a> Search<'a> {
     }
 
     /// Asks about one cycle.
-    fn look(&self, cycle: &Cycle, known: &mut KnownWays, asked: &mut usize) -> Look {
+    fn look(&self, cycle: &Cycle, known: &mut Known<'a>, asked: &mut usize) -> Look {
         let procedures = procedures_of(cycle, &self.conflicts);
         let levels: Vec<Target> = procedures.iter().map(|at| self.options.levels[usize::from(*at)]).collect();
         let ground = self.ground(&procedures);
         let each: Vec<Vec<Way>> = (0..procedures.len())
-            .map(|at| self.ways(procedures[at], cycle.passes(&self.conflicts, at), known))
+            .map(|at| self.ways(procedures[at], cycle.passes(&self.conflicts, at), &mut known.ways))
             .collect();
+        // A plan that leaves open what is seen is worth many.
+        let plans_each = if levels.iter().all(Target::is_open) { 1 } else { PLANS_EACH };
         let (mut is_known, mut left) = (true, PLANS_MAX);
         for ways in combinations(&each, self.options.limits.ways) {
             let question = plan::Question {
@@ -230,14 +233,14 @@ impl<'a> Search<'a> {
                 ways: &ways,
                 levels: &levels,
             };
-            for plan in plans(question).take(left.min(PLANS_EACH)) {
+            for plan in plans(question).take(left.min(plans_each)) {
                 left -= 1;
                 *asked += 1;
                 let budget = self.options.limits.budget;
                 let conflicts = &self.conflicts;
                 let ask = Asked { ground: &ground, conflicts, cycle, ways: &ways, plan: &plan, budget };
-                match feasible(&ask) {
-                    Feasible::Yes(values) => {
+                match feasible(&ask, &mut known.stages) {
+                    Feasible::Yes(values, plan) => {
                         let ways = ways.iter().map(|way| (*way).clone()).collect();
                         return Look::Happens(Box::new(Test { procedures, ways, plan, values: *values }));
                     }
@@ -263,6 +266,13 @@ impl<'a> Search<'a> {
     }
 }
 
+/// What is known of the procedures of a group.
+#[derive(Default)]
+struct Known<'a> {
+    ways: KnownWays,
+    stages: Stages<'a>,
+}
+
 /// Ways by procedure and the nodes that they pass.
 type KnownWays = BTreeMap<(u16, Vec<usize>), Vec<Way>>;
 
@@ -278,7 +288,7 @@ pub(super) fn procedures_of(cycle: &Cycle, conflicts: &Conflicts) -> Vec<u16> {
     cycle.visits.iter().map(|visit| conflicts.sites[usize::from(visit.enter)].procedure).collect()
 }
 
-/// A way for each call, the shortest first.
+/// A way for each call. Those come first that are among the first of each call, so that each call's ways have their turn.
 fn combinations(each: &[Vec<Way>], count_max: usize) -> Vec<Vec<&Way>> {
     let mut combinations: Vec<Vec<&Way>> = vec![Vec::new()];
     for ways in each {
@@ -286,8 +296,11 @@ fn combinations(each: &[Vec<Way>], count_max: usize) -> Vec<Vec<&Way>> {
             .iter()
             .flat_map(|chosen| ways.iter().map(move |way| chosen.iter().copied().chain([way]).collect::<Vec<_>>()));
         combinations = longer.collect();
-        combinations.sort_by_key(|chosen| chosen.iter().map(|way| way.nodes.len()).sum::<usize>());
-        combinations.truncate(count_max);
     }
+    combinations.sort_by_key(|chosen| {
+        let rank = |(ways, way): (&Vec<Way>, &&Way)| ways.iter().position(|one| one == *way).unwrap_or(0);
+        (each.iter().zip(chosen).map(rank).sum::<usize>(), chosen.iter().map(|way| way.nodes.len()).sum::<usize>())
+    });
+    combinations.truncate(count_max);
     combinations
 }

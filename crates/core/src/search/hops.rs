@@ -7,8 +7,8 @@ use super::run::{Effect, Run, apply, node_of};
 use super::world::{Row, position, same};
 use crate::program::access::Effect as Deed;
 use crate::program::ir::BinaryOp;
+use crate::program::paths::Way;
 use crate::program::paths::symbol::{Shape, Symbol, Symbols};
-use crate::program::paths::{ReasonKind, Way};
 use crate::solve::Bool;
 
 /// The dependency of one move on another one.
@@ -52,16 +52,13 @@ pub(super) fn of_cycle<'c>(
 }
 
 impl Run<'_, '_> {
-    /// Demands that the hops are there, and that moves keep apart where they must.
-    pub(super) fn demand_hops(&mut self, plan: &Plan, hops: &[Hop<'_>], conflicts: &Conflicts) {
-        for hop in hops {
-            let holds = self.holds(plan, hop);
-            let Some(span) = self.executed_at(hop.to).and_then(|at| node_of(self.ground, &self.executed[at])) else {
-                continue;
-            };
-            let place = self.place(plan.moves[hop.to].instance, span.operation.span);
-            self.symbols.demand(holds, &place, ReasonKind::Meets(hop.table.to_string()));
-        }
+    /// For each hop, that it is there.
+    pub(super) fn conditions(&mut self, plan: &Plan, hops: &[Hop<'_>]) -> Vec<Bool> {
+        hops.iter().map(|hop| self.holds(plan, hop)).collect()
+    }
+
+    /// Demands that moves keep apart where they must.
+    pub(super) fn demand_apart(&mut self, plan: &Plan, conflicts: &Conflicts) {
         for apart in &plan.apart {
             let Some(table) = self.world.table(&conflicts.tables[usize::from(apart.table)]) else { continue };
             let (first, second) = (self.touched(apart.first, table), self.touched(apart.second, table));
@@ -85,7 +82,12 @@ impl Run<'_, '_> {
         let (Some(from), Some(to)) = (self.executed_at(hop.from), self.executed_at(hop.to)) else { return never };
         match hop.kind {
             Kind::Ww => self.both_write(table, from, to),
-            Kind::Rw => self.is_overtaken(table, from, to, hop.columns),
+            Kind::Rw => {
+                let overtaken = self.is_overtaken(table, from, to, hop.columns);
+                let Some(sees) = self.sights.get(&(hop.from, hop.to)) else { return overtaken };
+                let unseen = self.symbols.problem.not(*sees);
+                self.symbols.problem.and(unseen, overtaken)
+            }
             Kind::Wr => self.is_read_from(table, plan, hop, from, to),
         }
     }

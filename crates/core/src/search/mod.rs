@@ -49,6 +49,7 @@ mod write;
 mod looks;
 mod hops;
 mod outcome;
+mod stage;
 pub mod feasible;
 mod witness;
 pub mod find;

@@ -102,6 +102,29 @@ pub(super) struct Local {
     since: Option<usize>,
 }
 
+/// Which moves of others a move sees.
+#[derive(Debug, Clone)]
+enum Sight {
+    /// All of them.
+    All,
+    /// These.
+    Some(Vec<usize>),
+    /// That is left to the solver.
+    Open,
+}
+
+/// What is left of a run when it is over, to go on with it later.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    locals: Vec<Local>,
+    executed: Vec<Executed>,
+    pub(super) is_exact: bool,
+    pub(super) sights: Sights,
+}
+
+/// Where it is left to the solver what is seen: whether the first move sees the second one.
+pub(super) type Sights = BTreeMap<(usize, usize), Bool>;
+
 /// A run.
 pub(super) struct Run<'r, 'a> {
     pub(super) ground: &'r Ground<'a>,
@@ -109,6 +132,7 @@ pub(super) struct Run<'r, 'a> {
     pub(super) symbols: &'r mut Symbols,
     pub(super) locals: Vec<Local>,
     pub(super) executed: Vec<Executed>,
+    pub(super) sights: Sights,
     /// What was decided by values.
     pub(super) guard: Bool,
     /// Whether all that happened could be computed.
@@ -116,8 +140,7 @@ pub(super) struct Run<'r, 'a> {
     guide: Guide<'r>,
     /// The move that is being made.
     number: usize,
-    /// Which moves of others are seen; `None`: all.
-    sees: Option<Vec<usize>>,
+    sight: Sight,
     /// Whether it cannot go on.
     is_stuck: bool,
     /// How many demands are known not to be false.
@@ -157,16 +180,34 @@ impl<'r, 'a> Run<'r, 'a> {
             is_exact: true,
             guide,
             number: 0,
-            sees: None,
+            sight: Sight::All,
             is_stuck: false,
             looked_at: 0,
+            sights: Sights::new(),
         }
+    }
+
+    /// What is left of it.
+    pub(super) fn record(self) -> Record {
+        Record { locals: self.locals, executed: self.executed, is_exact: self.is_exact, sights: self.sights }
+    }
+
+    /// The run along ways that this is left of.
+    pub(super) fn resumed(
+        ground: &'r Ground<'a>,
+        world: &'r World<'a>,
+        symbols: &'r mut Symbols,
+        record: Record,
+    ) -> Run<'r, 'a> {
+        let Record { locals, executed, is_exact, sights } = record;
+        Run { locals, executed, is_exact, sights, ..Run::new(ground, world, symbols, &[], Guide::Ways) }
     }
 
     /// Makes the moves of a plan.
     pub(super) fn follow(&mut self, plan: &Plan, ways: &[&Way]) {
         for (number, next) in plan.moves.iter().enumerate() {
-            (self.number, self.sees) = (number, Some(plan.sees[number].clone()));
+            self.number = number;
+            self.sight = plan.sight(number);
             let way = ways[next.instance];
             while self.locals[next.instance].at <= next.at {
                 let at = self.locals[next.instance].at;
@@ -199,7 +240,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// Runs the calls one after the other; whether it came to an end.
     pub(super) fn one_by_one(&mut self, order: &[usize]) -> bool {
-        self.sees = None;
+        self.sight = Sight::All;
         for instance in order {
             let mut node = 0;
             let mut rounds = 0;
@@ -406,39 +447,79 @@ impl<'r, 'a> Run<'r, 'a> {
 
     /// The rows of a table, as an instance sees them now.
     pub(super) fn rows_seen(&mut self, instance: usize, table: usize) -> Vec<Row> {
-        let is_seen = |executed: &&Executed| {
-            executed.instance == instance || self.sees.as_ref().is_none_or(|sees| sees.contains(&executed.number))
-        };
-        let seen: Vec<&Executed> = self.executed.iter().filter(is_seen).collect();
-        fold(self.symbols, &self.world.tables[table].rows, table, &seen)
+        let number = self.number;
+        let seen = self.seen_by(instance, number, table, None);
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen)
+    }
+
+    /// For what was executed and changes a table: whether a move sees it, unless it certainly does not.
+    fn seen_by(&mut self, instance: usize, number: usize, table: usize, but: Option<usize>) -> Vec<(usize, Bool)> {
+        let changes = |executed: &Executed| executed.effects.iter().any(|effect| effect.table == table);
+        let mut seen = Vec::new();
+        for at in 0..self.executed.len() {
+            let executed = &self.executed[at];
+            let (writer, is_own) = (executed.number, executed.instance == instance);
+            if !changes(executed) || but == Some(writer) || writer > number {
+                continue;
+            }
+            let sees = match &self.sight {
+                _ if is_own => self.symbols.always,
+                Sight::All => self.symbols.always,
+                Sight::Some(sees) if sees.contains(&writer) => self.symbols.always,
+                Sight::Some(_) => continue,
+                Sight::Open => self.sight_of(instance, number, writer),
+            };
+            seen.push((at, sees));
+        }
+        seen
+    }
+
+    /// Whether a move sees another one, if that is left to the solver. What has arrived once stays.
+    fn sight_of(&mut self, instance: usize, reader: usize, writer: usize) -> Bool {
+        if let Some(known) = self.sights.get(&(reader, writer)) {
+            return *known;
+        }
+        let sees = self.symbols.problem.boolean(format!("{reader} sees {writer}"));
+        let numbers = self.executed.iter().rev().filter(|one| one.instance == instance).map(|one| one.number);
+        let before = numbers.filter(|number| *number < reader).find_map(|one| self.sights.get(&(one, writer)).copied());
+        if let Some(before) = before {
+            let not_before = self.symbols.problem.not(before);
+            let stays = self.symbols.problem.or(not_before, sees);
+            self.symbols.problem.demand(stays);
+        }
+        self.sights.insert((reader, writer), sees);
+        sees
     }
 
     /// The rows of a table when everything is known everywhere.
     pub(super) fn rows_finally(&mut self, table: usize) -> Vec<Row> {
-        let all: Vec<&Executed> = self.executed.iter().collect();
-        fold(self.symbols, &self.world.tables[table].rows, table, &all)
+        let all: Vec<(usize, Bool)> = (0..self.executed.len()).map(|at| (at, self.symbols.always)).collect();
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &all)
     }
 
     /// The rows of a table as one move saw them, but for what another move did.
     pub(super) fn rows_without(&mut self, table: usize, plan: &Plan, reader: usize, writer: usize) -> Vec<Row> {
         let instance = plan.moves[reader].instance;
-        let is_seen = |executed: &&Executed| {
-            let number = executed.number;
-            number < reader
-                && number != writer
-                && (executed.instance == instance || plan.sees[reader].contains(&number))
-        };
-        let seen: Vec<&Executed> = self.executed.iter().filter(is_seen).collect();
-        fold(self.symbols, &self.world.tables[table].rows, table, &seen)
+        self.sight = plan.sight(reader);
+        let mut seen = self.seen_by(instance, reader, table, Some(writer));
+        seen.retain(|(at, _)| self.executed[*at].number < reader);
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen)
     }
 }
 
-/// Rows after what was executed, the last writer winning.
-fn fold(symbols: &mut Symbols, start: &[Row], table: usize, executed: &[&Executed]) -> Vec<Row> {
+impl Plan {
+    fn sight(&self, number: usize) -> Sight {
+        if self.is_open { Sight::Open } else { Sight::Some(self.sees[number].clone()) }
+    }
+}
+
+/// Rows after what was executed and is seen, the last writer winning.
+fn fold(symbols: &mut Symbols, start: &[Row], table: usize, executed: &[Executed], seen: &[(usize, Bool)]) -> Vec<Row> {
     let mut rows = start.to_vec();
-    for effect in executed.iter().filter(|one| !one.undone).flat_map(|one| &one.effects) {
-        if effect.table == table {
-            apply(symbols, &mut rows[effect.slot], effect);
+    for (at, sees) in seen.iter().filter(|(at, _)| !executed[*at].undone) {
+        for effect in executed[*at].effects.iter().filter(|effect| effect.table == table) {
+            let guard = symbols.problem.and(effect.guard, *sees);
+            apply_if(symbols, &mut rows[effect.slot], effect, guard);
         }
     }
     rows
@@ -446,12 +527,16 @@ fn fold(symbols: &mut Symbols, start: &[Row], table: usize, executed: &[&Execute
 
 /// What an effect makes of a row.
 pub(super) fn apply(symbols: &mut Symbols, row: &mut Row, effect: &Effect) {
+    apply_if(symbols, row, effect, effect.guard);
+}
+
+fn apply_if(symbols: &mut Symbols, row: &mut Row, effect: &Effect, guard: Bool) {
     if let Some(alive) = effect.alive {
         let alive = symbols.problem.truth(alive);
-        row.present = symbols.problem.choose_truth(effect.guard, alive, row.present);
+        row.present = symbols.problem.choose_truth(guard, alive, row.present);
     }
     for (column, value) in &effect.columns {
-        row.columns[*column] = symbols.choose(effect.guard, value, &row.columns[*column]);
+        row.columns[*column] = symbols.choose(guard, value, &row.columns[*column]);
     }
 }
 

@@ -11,45 +11,50 @@ use crate::sat::{Answer, Lit};
 
 /// Builds the circuit of terms as they are asked for.
 #[derive(Debug)]
-pub(super) struct Blaster<'t> {
-    terms: &'t Terms,
+pub(super) struct Blaster {
     width_max: u32,
     pub(super) circuit: Circuit,
     /// The bits of each term that has been built; a truth term has one.
     bits: Vec<Option<Bits>>,
 }
 
-impl<'t> Blaster<'t> {
-    pub(super) fn new(terms: &'t Terms, width_max: u32) -> Blaster<'t> {
-        Blaster { terms, width_max, circuit: Circuit::new(), bits: vec![None; terms.all().len()] }
+impl Blaster {
+    pub(super) fn new(width_max: u32) -> Blaster {
+        Blaster { width_max, circuit: Circuit::new(), bits: Vec::new() }
     }
 
     /// The literal of a truth term; `None` if something in it is too wide.
-    pub(super) fn literal(&mut self, truth: Bool) -> Option<Lit> {
-        self.reach(truth.position())?;
+    pub(super) fn literal(&mut self, terms: &Terms, truth: Bool) -> Option<Lit> {
+        self.reach(terms, truth.position())?;
         Some(self.truth(truth))
     }
 
     /// Builds a term and all that it needs.
-    fn reach(&mut self, last: usize) -> Option<()> {
-        let mut needed = vec![false; last + 1];
-        needed[last] = true;
-        for position in (0..=last).rev() {
-            if needed[position] && self.bits[position].is_none() {
-                self.terms.all()[position].operands().into_iter().for_each(|operand| needed[operand] = true);
-            }
+    fn reach(&mut self, terms: &Terms, wanted: usize) -> Option<()> {
+        if self.bits.len() < terms.all().len() {
+            self.bits.resize(terms.all().len(), None);
         }
-        for position in (0..=last).filter(|position| needed[*position]) {
+        let mut open = vec![wanted];
+        while let Some(position) = open.last().copied() {
+            let before = open.len();
             if self.bits[position].is_none() {
-                self.bits[position] = Some(self.build(position)?);
+                let operands = terms.all()[position].operands();
+                open.extend(operands.into_iter().filter(|operand| self.bits[*operand].is_none()));
             }
+            if open.len() > before {
+                continue;
+            }
+            if self.bits[position].is_none() {
+                self.bits[position] = Some(self.build(terms, position)?);
+            }
+            open.pop();
         }
         Some(())
     }
 
     /// Whether an integer term is within bounds; `None` if something in it is too wide.
-    pub(super) fn within(&mut self, int: Int, bounds: &Interval) -> Option<Lit> {
-        self.reach(int.position())?;
+    pub(super) fn within(&mut self, terms: &Terms, int: Int, bounds: &Interval) -> Option<Lit> {
+        self.reach(terms, int.position())?;
         let bits = self.number(int);
         let width = bits.len().max(interval::width(bounds) as usize);
         let [low, high] = [*bounds.start(), *bounds.end()].map(|bound| self.circuit.number(bound, width));
@@ -58,12 +63,12 @@ impl<'t> Blaster<'t> {
     }
 
     /// Keeps a literal together with others, if that is possible; then the model is one that does.
-    pub(super) fn keep(&mut self, literal: Lit, kept: &mut Vec<Lit>, model: &mut Model) -> bool {
+    pub(super) fn keep(&mut self, terms: &Terms, literal: Lit, kept: &mut Vec<Lit>, model: &mut Model) -> bool {
         kept.push(literal);
         let budget = self.circuit.sat.left();
         let is_possible = self.circuit.sat.solve_under(kept, budget) == Answer::Possible;
         if is_possible {
-            *model = self.model();
+            *model = self.model(terms);
         } else {
             kept.pop();
         }
@@ -85,8 +90,8 @@ impl<'t> Blaster<'t> {
     }
 
     /// The bits of a term whose operands are built.
-    fn build(&mut self, position: usize) -> Option<Bits> {
-        let term = &self.terms.all()[position];
+    fn build(&mut self, terms: &Terms, position: usize) -> Option<Bits> {
+        let term = &terms.all()[position];
         let truth = match term {
             Term::Truth(value) => self.circuit.constant(*value),
             Term::TruthUnknown(_) => self.circuit.variable(),
@@ -96,7 +101,7 @@ impl<'t> Blaster<'t> {
             Term::Equal(a, b) => self.circuit.equal(&self.number(*a), &self.number(*b)),
             Term::Less(a, b) => self.circuit.less(&self.number(*a), &self.number(*b)),
             integer => {
-                let bounds = self.terms.bounds_at(position);
+                let bounds = terms.bounds_at(position);
                 let width = self.width(bounds)?;
                 return Some(self.arithmetic(integer, width, bounds?));
             }
@@ -135,9 +140,9 @@ impl<'t> Blaster<'t> {
     }
 
     /// What the solver has just chosen. Unknowns that no condition needs are as near to zero as they may be.
-    pub(super) fn model(&self) -> Model {
-        let mut values: Vec<i128> = self.terms.unknowns().iter().map(Unknown::nearest_to_zero).collect();
-        for (term, bits) in self.terms.all().iter().zip(&self.bits) {
+    pub(super) fn model(&self, terms: &Terms) -> Model {
+        let mut values: Vec<i128> = terms.unknowns().iter().map(Unknown::nearest_to_zero).collect();
+        for (term, bits) in terms.all().iter().zip(&self.bits) {
             match (term, bits) {
                 (Term::IntegerUnknown(at), Some(bits)) => values[*at] = self.value(bits),
                 (Term::TruthUnknown(at), Some(bits)) => values[*at] = i128::from(self.is_true(bits[0])),

@@ -4,14 +4,14 @@
 //! inputs are not built, and the same gate is built once: a quotient and the remainder that belongs to it share a
 //! division.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::sat::{Lit, Sat};
 
 /// The bits of a number, the lowest first; at least one.
 pub(super) type Bits = Vec<Lit>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Gate {
     And(Lit, Lit),
     Xor(Lit, Lit),
@@ -24,7 +24,7 @@ pub(super) struct Circuit {
     pub(super) sat: Sat,
     /// A literal that is true.
     yes: Lit,
-    gates: BTreeMap<Gate, Lit>,
+    gates: HashMap<Gate, Lit>,
 }
 
 impl Circuit {
@@ -32,7 +32,7 @@ impl Circuit {
         let mut sat = Sat::default();
         let yes = sat.variable().pos_lit();
         sat.add(&[yes]);
-        Circuit { sat, yes, gates: BTreeMap::new() }
+        Circuit { sat, yes, gates: HashMap::new() }
     }
 
     pub(super) fn constant(&self, value: bool) -> Lit {
@@ -43,12 +43,17 @@ impl Circuit {
         self.sat.variable().pos_lit()
     }
 
-    fn gate(&mut self, gate: Gate, clauses: impl FnOnce(Lit) -> Vec<Vec<Lit>>) -> Lit {
+    /// The output of a gate; `clauses` says what it has to do with the inputs.
+    fn gate<const COUNT: usize>(&mut self, gate: Gate, clauses: impl FnOnce(Lit) -> [[Lit; 3]; COUNT]) -> Lit {
         if let Some(output) = self.gates.get(&gate) {
             return *output;
         }
         let output = self.variable();
-        clauses(output).iter().for_each(|clause| self.sat.add(clause));
+        for clause in clauses(output) {
+            // A literal that is said twice is said once.
+            let length = if clause[1] == clause[2] { 2 } else { 3 };
+            self.sat.add(&clause[..length]);
+        }
         self.gates.insert(gate, output);
         output
     }
@@ -59,7 +64,7 @@ impl Circuit {
             () if a == !self.yes || b == !self.yes || a == !b => !self.yes,
             () if a == self.yes || a == b => b,
             () if b == self.yes => a,
-            () => self.gate(Gate::And(a, b), |c| vec![vec![!c, a], vec![!c, b], vec![c, !a, !b]]),
+            () => self.gate(Gate::And(a, b), |c| [[!c, a, a], [!c, b, b], [c, !a, !b]]),
         }
     }
 
@@ -76,9 +81,7 @@ impl Circuit {
             () if a == b => !self.yes,
             () if a == self.yes => !b,
             () if b == self.yes => !a,
-            () => {
-                self.gate(Gate::Xor(a, b), |c| vec![vec![!c, a, b], vec![!c, !a, !b], vec![c, !a, b], vec![c, a, !b]])
-            }
+            () => self.gate(Gate::Xor(a, b), |c| [[!c, a, b], [!c, !a, !b], [c, !a, b], [c, a, !b]]),
         };
         if flipped { !output } else { output }
     }
@@ -93,10 +96,8 @@ impl Circuit {
             () if b == !self.yes => self.and(condition, a),
             () if a == !b => !self.xor(condition, a),
             () => self.gate(Gate::Choose(condition, a, b), |c| {
-                let either = [vec![!a, !b, c], vec![a, b, !c]];
-                let chosen =
-                    [vec![!condition, !a, c], vec![!condition, a, !c], vec![condition, !b, c], vec![condition, b, !c]];
-                chosen.into_iter().chain(either).collect()
+                let no = !condition;
+                [[no, !a, c], [no, a, !c], [condition, !b, c], [condition, b, !c], [!a, !b, c], [a, b, !c]]
             }),
         }
     }

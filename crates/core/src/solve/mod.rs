@@ -29,7 +29,8 @@
 //!    stands behind its operands, so that whoever goes through them in order needs no recursion.
 //! 2. [`interval`]: the bounds of sums, products and quotients.
 //! 3. `circuit`, `blast`: gates, and terms as gates.
-//! 4. [`Model`]: the values of the unknowns; any term can be [evaluated](Problem::evaluate) with them.
+//! 4. [`Session`]: a problem that grows, and is asked again and again: what was built and learnt before is kept.
+//! 5. [`Model`]: the values of the unknowns; any term can be [evaluated](Problem::evaluate) with them.
 //!
 //! The *problem* knows nothing of bits: it can as well be asked of another solver ([`smt`]), and on [`random`] ones both
 //! must agree.
@@ -52,6 +53,7 @@ pub mod interval;
 pub mod term;
 mod circuit;
 mod blast;
+mod session;
 mod model;
 pub mod smt;
 pub mod random;
@@ -59,6 +61,7 @@ pub mod random;
 mod tests;
 
 pub use model::{Model, Valuation};
+pub use session::Session;
 pub use term::{Bool, Int, Term, Terms, Unknown};
 
 use crate::sat::{self, Lit};
@@ -137,6 +140,11 @@ impl Problem {
         self.demands.len() - 1
     }
 
+    /// Takes back all demands but the first so many. A [`Session`] must not have seen them.
+    pub fn withdraw(&mut self, kept: usize) -> Vec<Bool> {
+        self.demands.split_off(kept)
+    }
+
     /// The demands so far.
     pub fn demands(&self) -> &[Bool] {
         &self.demands
@@ -154,72 +162,16 @@ impl Problem {
 
     /// Looks for values; the solver asks itself at most `budget` times whether to go on.
     pub fn solve(&self, budget: u64) -> Answer {
-        let mut blaster = Blaster::new(&self.terms, self.width_max);
-        let literals: Vec<Option<Lit>> = self.demands.iter().map(|demand| blaster.literal(*demand)).collect();
-        literals.iter().flatten().for_each(|literal| blaster.circuit.sat.add(&[*literal]));
-        match blaster.circuit.sat.solve(budget) {
-            // What is impossible without the demands that are too wide is impossible with them.
-            sat::Answer::Impossible => Answer::Impossible,
-            sat::Answer::Possible if literals.iter().all(Option::is_some) => {
-                let first = blaster.model();
-                Answer::Possible(self.improve(&mut blaster, first))
-            }
-            _ => Answer::Unknown,
-        }
-    }
-
-    /// Follows the preferences, as far as the budget goes.
-    fn improve(&self, blaster: &mut Blaster<'_>, mut model: Model) -> Model {
-        let mut kept = Vec::new();
-        for preference in &self.preferences {
-            match preference {
-                Preference::FirstOf(options) => self.first_of(options, blaster, &mut kept, &mut model),
-                Preference::Small(int) => self.small(*int, blaster, &mut kept, &mut model),
-            }
-        }
-        model
-    }
-
-    /// Keeps the first option that is possible.
-    fn first_of(&self, options: &[Bool], blaster: &mut Blaster<'_>, kept: &mut Vec<Lit>, model: &mut Model) {
-        for option in options {
-            let Some(literal) = blaster.literal(*option) else { continue };
-            // What is so already needs no search; it only has to stay so.
-            let is_so = self.evaluate(model).truth(*option) == Some(true);
-            if is_so {
-                kept.push(literal);
-            }
-            if is_so || blaster.keep(literal, kept, model) {
-                return;
-            }
-        }
-    }
-
-    /// Halves the distance to zero as long as that is possible.
-    fn small(&self, int: Int, blaster: &mut Blaster<'_>, kept: &mut Vec<Lit>, model: &mut Model) {
-        let value = |model: &Model| self.evaluate(model).integer(int);
-        let Some(mut best) = value(model) else { return };
-        // The best value that is not yet known to be impossible.
-        let mut hope = if best < 0 { -1 } else { 0 };
-        while hope != best {
-            let middle = hope + (best - hope) / 2;
-            let bounds = if best < 0 { middle..=-1 } else { 0..=middle };
-            let Some(literal) = blaster.within(int, &bounds) else { return };
-            match blaster.keep(literal, kept, model) {
-                true => best = value(model).unwrap_or(middle),
-                false => hope = middle + if best < 0 { -1 } else { 1 },
-            }
-        }
-        kept.extend(blaster.within(int, &(best..=best)));
+        Session::new(self).ask(self, &[], budget)
     }
 
     /// The numbers of demands that are impossible together, none of which could be left out; `None` if that is not
     /// certain.
     pub fn conflict(&self, budget: u64) -> Option<Vec<usize>> {
-        let mut blaster = Blaster::new(&self.terms, self.width_max);
+        let mut blaster = Blaster::new(self.width_max);
         let literals = self.demands.iter().enumerate();
         let mut left: Vec<(usize, Lit)> =
-            literals.filter_map(|(at, demand)| Some((at, blaster.literal(*demand)?))).collect();
+            literals.filter_map(|(at, demand)| Some((at, blaster.literal(&self.terms, *demand)?))).collect();
         let sat = &mut blaster.circuit.sat;
         let assumed = |demands: &[(usize, Lit)]| demands.iter().map(|(_, literal)| *literal).collect::<Vec<_>>();
         if sat.solve_under(&assumed(&left), budget) != sat::Answer::Impossible {

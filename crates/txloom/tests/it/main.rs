@@ -30,6 +30,7 @@
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
+//! * `originals`: the same programs in Java, Python and C, compiled and run for real, do what the interpreter does
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
@@ -73,6 +74,7 @@ mod deep_statements;
 mod killed;
 mod program_calls;
 mod programs;
+mod originals;
 mod program_anomalies;
 mod program_corners;
 mod analyze;

@@ -18,7 +18,7 @@ const COMPARED_CALLS: usize = 100;
 const ROWS_EVERY: usize = 10;
 
 #[track_caller]
-fn reset(engine: &mut dyn Engine, setup: &[String]) {
+pub(crate) fn reset(engine: &mut dyn Engine, setup: &[String]) {
     let outcomes = engine.reset(setup).unwrap_or_else(|error| panic!("{error}"));
     for (sql, outcome) in setup.iter().zip(&outcomes) {
         assert_eq!(outcome.error, None, "{}: {sql}", engine.info().target);
@@ -27,7 +27,7 @@ fn reset(engine: &mut dyn Engine, setup: &[String]) {
 }
 
 /// The rows of all tables, in an order of their own.
-fn state(engine: &mut dyn Engine) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn state(engine: &mut dyn Engine) -> BTreeMap<String, Vec<String>> {
     let dialect = engine.info().dialect;
     let state = engine.snapshot().unwrap_or_else(|error| panic!("{error}"));
     let rows = |result| {

@@ -62,7 +62,7 @@ pub(crate) struct Place {
 }
 
 /// The problem, and what its parts mean.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Symbols {
     pub(crate) problem: Problem,
     /// For each demand, where it comes from.

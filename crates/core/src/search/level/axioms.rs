@@ -218,6 +218,11 @@ impl Axioms {
         LEVELS.iter().find(|level| level.name == name || level.aliases.contains(&name))
     }
 
+    /// Whether it promises nothing beside what [always](ALWAYS) holds.
+    pub fn is_free(&self) -> bool {
+        self.clauses.is_empty() && !self.no_conflict
+    }
+
     /// The definition: its clauses, one after the other.
     pub fn definition(&self) -> String {
         let mut parts: Vec<String> = self.clauses.iter().map(Clause::to_string).collect();

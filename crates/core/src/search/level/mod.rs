@@ -53,6 +53,11 @@ pub enum LevelError {
 }
 
 impl Target {
+    /// Whether anything may be seen, or not: the level promises nothing.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Target::Store(axioms) if axioms.is_free())
+    }
+
     /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's, if there is an engine (its
     /// family and settings), and else a store's. Case, hyphens and underscores do not matter.
     pub fn parse(text: &str, engine: Option<(&str, &[String])>) -> Result<Target, LevelError> {

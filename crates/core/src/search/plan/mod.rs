@@ -20,7 +20,8 @@
 //!
 //! 1. `steps`: each call along its way: its statements and the ends of its transactions
 //! 2. `arrange`: the statements of the cycle in every order, the rest around them
-//! 3. `store`: visibility by axioms, the least that the cycle needs, later also the most that it allows; or
+//! 3. `store`: visibility by axioms, the least that the cycle needs and the most that it allows; where no axiom says
+//!    anything, it is left to the solver, and one plan serves all cycles with this order; or
 //! 4. `engine`: visibility, waiting and refusals by rules
 //! 5. `rows`: what is known to be the same row, without a solver; it often shows that there is no plan
 //!
@@ -57,7 +58,7 @@ use steps::Call;
 use store::Amount;
 
 /// Who runs when, and who sees what.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Plan {
     /// Statements and ends of transactions of all instances, in the order in which they are executed (arbitration).
     pub moves: Vec<Move>,
@@ -66,6 +67,28 @@ pub struct Plan {
     pub sees: Vec<Vec<usize>>,
     /// Pairs of moves that must not touch the same row of a table: one would wait, or be refused.
     pub apart: Vec<Apart>,
+    /// Whether it is left to the solver what is seen. Then `sees` says nothing yet.
+    pub is_open: bool,
+}
+
+impl Plan {
+    /// The plan once it is known what is seen, by pairs of who sees and who is seen. What a call has seen once, it sees
+    /// from then on.
+    #[must_use]
+    pub(super) fn settled(&self, seen: impl Iterator<Item = (usize, usize)>) -> Plan {
+        let mut sees = self.sees.clone();
+        for (reader, writer) in seen {
+            let instance = self.moves[reader].instance;
+            for number in (reader..self.moves.len()).filter(|at| self.moves[*at].instance == instance) {
+                sees[number].push(writer);
+            }
+        }
+        for own in &mut sees {
+            own.sort_unstable();
+            own.dedup();
+        }
+        Plan { sees, is_open: false, ..self.clone() }
+    }
 }
 
 /// A step of an instance.
@@ -146,7 +169,8 @@ impl<'a> Plans<'a> {
                 Target::Store(_) => true,
             })
         };
-        let mut orders = orders(&calls, &hops);
+        let amounts = amounts(&calls, all_stores);
+        let mut orders = orders(&calls, &hops, amounts == [Amount::Open]);
         if all_stores {
             orders.retain(|order| store::may_hold(&calls, &hops, order));
         }
@@ -154,7 +178,7 @@ impl<'a> Plans<'a> {
             same: SameRows::of(&question, &hops),
             orders,
             choices: choices(&calls, calls.iter().any(takes_snapshots), !all_stores),
-            amounts: if all_stores { &[Amount::Least, Amount::Most] } else { &[Amount::Least] },
+            amounts,
             is_store: all_stores,
             question,
             calls,
@@ -178,6 +202,16 @@ impl<'a> Plans<'a> {
     }
 }
 
+/// How much is seen: where no axiom says anything, that is the solver's business; otherwise the extremes are tried.
+fn amounts(calls: &[Call], all_stores: bool) -> &'static [Amount] {
+    let mut transactions = calls.iter().flat_map(|call| &call.transactions);
+    match () {
+        () if !all_stores => &[Amount::Least],
+        () if transactions.all(|transaction| transaction.level.is_open()) => &[Amount::Open],
+        () => &[Amount::Least, Amount::Most],
+    }
+}
+
 /// How much is seen changes fastest, then the order, then where the rest is put.
 impl Iterator for Plans<'_> {
     type Item = Plan;
@@ -196,15 +230,16 @@ impl Iterator for Plans<'_> {
 }
 
 /// The orders of the cycle's statements that its hops allow, the most natural first: who reads before somebody writes
-/// does so, and turns are few.
-fn orders(calls: &[Call], hops: &[Hop]) -> Vec<Interleaving> {
+/// does so, and turns are few. If everybody may see anything, few turns count more: such orders serve many cycles.
+fn orders(calls: &[Call], hops: &[Hop], is_open: bool) -> Vec<Interleaving> {
     let mut orders = interleavings(calls);
     let place = |order: &Interleaving, node: (usize, usize)| order.iter().position(|one| *one == node);
     orders.retain(|order| hops.iter().all(|hop| !hop.is_ordered() || place(order, hop.from) < place(order, hop.to)));
     orders.sort_by_cached_key(|order| {
         let is_late = |hop: &&Hop| hop.kind == Kind::Rw && place(order, hop.from) > place(order, hop.to);
         let turns = order.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
-        (hops.iter().filter(is_late).count(), turns, order.clone())
+        let late = hops.iter().filter(is_late).count();
+        (if is_open { (turns, late) } else { (late, turns) }, order.clone())
     });
     orders
 }

@@ -1,4 +1,4 @@
-//! What is seen on a store: as little as possible, or as much.
+//! What is seen on a store: as little as possible, as much, or whatever the solver wants.
 
 use super::arrange::Interleaving;
 use super::scene::{Hop, Scene};
@@ -15,6 +15,8 @@ pub(super) enum Amount {
     Least,
     /// All that the cycle does not forbid.
     Most,
+    /// What the solver says.
+    Open,
 }
 
 /// Whether the axioms allow an order of the cycle's statements, as far as these alone tell. What they derive without
@@ -38,6 +40,10 @@ pub(super) fn may_hold(calls: &[Call], hops: &[Hop], order: &Interleaving) -> bo
 pub(super) fn plan(scene: &Scene<'_>, amount: Amount) -> Option<Plan> {
     let frame = frame(scene)?;
     let mut visibility = needed(scene, &frame)?;
+    if amount == Amount::Open {
+        let nothing = vec![Vec::new(); scene.items.len()];
+        return scene.plan(nothing, Vec::new()).map(|plan| Plan { is_open: true, ..plan });
+    }
     if amount == Amount::Most {
         visibility = widened(scene, visibility);
     }

@@ -98,7 +98,7 @@ pub fn prepare<'a>(project: &'a Project, called: &'a [Called<'a>], wanted: &'a W
         bounds: wanted.bounds,
         external: wanted.external,
         initial: wanted.initial.as_ref(),
-        limits: Limits { rounds: 3, ways: 6, budget: 20_000 },
+        limits: Limits { rounds: 3, ways: 12, budget: 20_000 },
         grouping: wanted.grouping,
     };
     Search::new(&project.schema, called, options)
