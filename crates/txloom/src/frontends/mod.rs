@@ -65,6 +65,22 @@ pub struct FileReading {
 /// Reads the files that are not SQL, all together; `known` are the tables. Each answer comes with the position of its
 /// file.
 pub fn read(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {
+    let is_host = |file: &SourceFile| SourceLanguage::of(file) != SourceLanguage::Sql;
+    if !files.iter().any(is_host) {
+        return Vec::new();
+    }
+    // Code is followed as deep as it is nested.
+    std::thread::scope(|scope| {
+        let work = move || read_host(files, known, language);
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    })
+}
+
+/// Enough for the deepest nesting that is followed, also in a build without optimisations.
+const STACK_SIZE: usize = 256 << 20;
+
+fn read_host(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {
     let java: Vec<(usize, host::tree::Unit)> = files
         .iter()
         .enumerate()

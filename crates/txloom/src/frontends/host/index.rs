@@ -127,6 +127,14 @@ impl<'p> World<'p> {
         })
     }
 
+    /// The class with a constant of that name, if there is only one: it was imported.
+    pub(crate) fn imported(&self, name: &str) -> Option<usize> {
+        let has = |class: &Class| class.fields.iter().any(|field| field.name == name && field.value.is_some());
+        let mut classes = (0..self.classes.len()).filter(|at| has(self.class(*at)));
+        let first = classes.next()?;
+        classes.next().is_none().then_some(first)
+    }
+
     /// What is assigned to a field, anywhere.
     pub(crate) fn assigned(&self, owner: usize, name: &str) -> &[&'p Expr] {
         self.assigned.get(&(owner, name.to_string())).map(Vec::as_slice).unwrap_or_default()
@@ -157,6 +165,9 @@ impl<'p> World<'p> {
 
     /// The method of that name, if all classes together have only one.
     pub(crate) fn only(&self, name: &str, arguments: usize) -> Option<MethodId> {
+        if self.vocabulary.is_main(name) {
+            return None;
+        }
         let mut classes = self.with_method.get(name)?.clone();
         classes.dedup();
         let mut found = classes.into_iter().filter_map(|class| self.own(class, name, arguments));

@@ -7,9 +7,9 @@ use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Stat
 
 use super::super::FileReading;
 use super::index::{MethodId, World};
-use super::lower::{Lowered, Lowerer, Site};
+use super::lower::{Lowered, Lowerer, Site, plain_name};
 use super::tidy;
-use super::tree::{self, Method, Operator, Unit};
+use super::tree::{self, Operator, Unit};
 use super::visit;
 use super::vocabulary::Vocabulary;
 
@@ -42,7 +42,7 @@ pub(crate) fn read(
             known.is_understood |= site.is_understood;
         }
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
-        tidy::tidy(&mut one.procedure, &one.made_up);
+        tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
         let is_empty = one.sites.is_empty();
         let file = world.file(id);
         for (file, diagnostic) in one.diagnostics {
@@ -120,14 +120,10 @@ fn roots(world: &World<'_>) -> Vec<(MethodId, String)> {
                 continue;
             }
             let name = if is_main && !definition.name.is_empty() { &definition.name } else { &one.name };
-            roots.push((MethodId { class, method }, plain(name, one)));
+            roots.push((MethodId { class, method }, plain_name(name, "p_")));
         }
     }
     roots
-}
-
-fn plain(name: &str, _method: &Method) -> String {
-    name.to_lowercase()
 }
 
 /// The SQL texts that stand in the files.
@@ -177,12 +173,17 @@ fn texts<'t>(expr: &'t tree::Expr, pieces: &mut Vec<(txloom_core::program::Span,
 
 /// Whether a text is a statement, and not a sentence that begins like one.
 fn is_sql(text: &str) -> bool {
+    let verb = text.split_whitespace().next().unwrap_or("").trim_start_matches('(');
+    // A sentence begins with a capital.
+    if verb.chars().any(char::is_uppercase) && verb.chars().any(char::is_lowercase) {
+        return false;
+    }
     let upper = text.to_uppercase();
     let words: Vec<&str> =
         upper.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty()).collect();
     let has = |word: &str| words.contains(&word);
     match words.as_slice() {
-        ["SELECT", ..] => has("FROM") || words.len() > 1,
+        ["SELECT", ..] => has("FROM"),
         ["INSERT" | "REPLACE" | "MERGE", rest @ ..] => rest.first() == Some(&"INTO") || has("VALUES"),
         ["UPDATE", ..] => has("SET"),
         ["DELETE", rest @ ..] => rest.first() == Some(&"FROM"),

@@ -105,7 +105,10 @@ impl Reader<'_> {
             "cast_expression" => ExprKind::Cast(self.field_text(node, "type"), self.part(node, "value")),
             "lambda_expression" => ExprKind::Lambda(self.lambda(node)),
             "instanceof_expression" => ExprKind::Other(vec![*self.part(node, "left")]),
-            "switch_expression" => ExprKind::Lambda(self.statement(node)),
+            "switch_expression" => match self.switch_value(node) {
+                Some(value) => return value,
+                None => ExprKind::Lambda(self.statement(node)),
+            },
             _ => ExprKind::Other(self.children(node)),
         };
         Expr { kind, span }
@@ -160,6 +163,41 @@ impl Reader<'_> {
         }
         operands.reverse();
         ExprKind::Chain(operator, operands)
+    }
+
+    /// `switch (x) { case 1 -> a; default -> b; }` is `x == 1 ? a : b`.
+    fn switch_value(&mut self, node: Node<'_>) -> Option<Expr> {
+        let span = self.span(node);
+        let subject = self.part(node, "condition");
+        let body = node.child_by_field_name("body")?;
+        let mut walk = body.walk();
+        let rules: Vec<Node<'_>> = body.named_children(&mut walk).filter(|rule| rule.kind() == "switch_rule").collect();
+        let mut value: Option<Expr> = None;
+        for rule in rules.into_iter().rev() {
+            let label = rule.named_child(0).filter(|label| label.kind() == "switch_label")?;
+            let result = rule.named_child(1)?;
+            if result.kind() != "expression_statement" {
+                continue;
+            }
+            let result = self.expression(result.named_child(0)?);
+            let mut walk = label.walk();
+            let labels: Vec<Node<'_>> = label.named_children(&mut walk).collect();
+            let tests: Vec<Expr> = labels
+                .into_iter()
+                .map(|label| {
+                    let operands = vec![(*subject).clone(), self.expression(label)];
+                    Expr { kind: ExprKind::Chain(Operator::Equal, operands), span }
+                })
+                .collect();
+            value = Some(match (value, tests.is_empty()) {
+                (None, _) | (_, true) => result,
+                (Some(otherwise), false) => {
+                    let test = Expr { kind: ExprKind::Chain(Operator::Or, tests), span };
+                    Expr { kind: ExprKind::Choice(Box::new(test), Box::new(result), Box::new(otherwise)), span }
+                }
+            });
+        }
+        value
     }
 
     fn lambda(&mut self, node: Node<'_>) -> Vec<Stmt> {

@@ -52,6 +52,7 @@ impl<'p> Lowerer<'p> {
                 let value = arguments.get(1).cloned().unwrap_or(Value::Unknown(span));
                 let value = match (value, self.world.vocabulary.setter_sort(&call.name)) {
                     (Value::Plain(expr, Sort::Object), sort) => Value::Plain(expr, sort),
+                    (Value::Input(path, Sort::Object), sort) => Value::Input(path, sort),
                     (Value::Unknown(at), sort) if sort != Sort::Object => Value::Plain(any(self.at(at)), sort),
                     (value, _) => value,
                 };
@@ -386,7 +387,11 @@ impl<'p> Lowerer<'p> {
             matches!(argument, Some(Value::Plain(ir::Expr { kind, .. }, _))
                 if *kind == ExprKind::Literal(Constant::Bool(value)))
         };
-        if is(true) && self.ends_transactions {
+        let ended =
+            matches!(self.out.last().map(|last| &last.kind), Some(StatementKind::Commit | StatementKind::Rollback));
+        if is(true) && self.ends_transactions && ended {
+            // Nothing is open.
+        } else if is(true) && self.ends_transactions {
             self.emit(StatementKind::Commit, span);
         } else if is(true) {
             self.commits_itself = true;

@@ -62,12 +62,12 @@ impl<'p> Lowerer<'p> {
             }
             ExprKind::Map(pairs) => self.map(pairs),
             ExprKind::Pieces(pieces) => {
-                let mut text = Template::default();
+                let mut text = Value::Text(Template::default());
                 for piece in pieces {
                     let value = self.value(piece);
-                    text = text.then(self.template_of(value, piece));
+                    text = self.concatenation(text, piece, value, piece, span);
                 }
-                Value::Text(text)
+                text
             }
             ExprKind::Lambda(_) => Value::Unknown(span),
             ExprKind::Other(parts) => {
@@ -100,7 +100,11 @@ impl<'p> Lowerer<'p> {
         if SELF.contains(&name) {
             return self.frame().this.map_or(Value::Unknown(span), Value::Object);
         }
-        match self.find_slot(name) {
+        let slot = match self.find_slot(name) {
+            Some(slot) => Some(slot),
+            None => self.world.imported(name).and_then(|class| self.field_slot(class, name)),
+        };
+        match slot {
             Some(slot) => self.read(slot, span),
             None if name.starts_with(|c: char| c.is_ascii_uppercase()) => Value::Unknown(span),
             None => Value::Input(name.to_lowercase(), Sort::Object),

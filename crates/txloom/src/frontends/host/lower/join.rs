@@ -10,6 +10,7 @@ use txloom_core::program::{self as ir, Span, Statement};
 use super::super::values::{List, Object, Record, Sendable, State, Value, variable, whole};
 use super::super::vocabulary::Sort;
 use super::Lowerer;
+use super::database::sql_type;
 
 /// How many ways are told apart.
 const OPTIONS_MAX: usize = 6;
@@ -125,7 +126,64 @@ impl Lowerer<'_> {
                 *value = merged.clone();
             }
         }
+        let statements: Vec<(usize, usize)> = values
+            .iter()
+            .filter_map(|(at, value)| match value {
+                Value::Object(id) => {
+                    matches!(ends.states[*at].objects.get(id), Some(Object::Statement(_))).then_some((*at, *id))
+                }
+                _ => None,
+            })
+            .collect();
+        if statements.len() > 1 && statements.len() == values.len() {
+            return self.join_statements(&statements, ends, joined, span);
+        }
         self.choice(values, ends, span)
+    }
+
+    /// One statement that has the text of whichever was made.
+    fn join_statements(
+        &mut self,
+        statements: &[(usize, usize)],
+        ends: &mut Ends,
+        joined: &mut State,
+        span: Span,
+    ) -> Value {
+        let all: Vec<(usize, Sendable)> = statements
+            .iter()
+            .filter_map(|(at, id)| match ends.states[*at].objects.get(id) {
+                Some(Object::Statement(statement)) => Some((*at, statement.clone())),
+                _ => None,
+            })
+            .collect();
+        let texts = all.iter().filter_map(|(at, one)| Some((*at, (**one.text.as_ref()?).clone()))).collect();
+        let text = self.join_texts(texts, ends, span);
+        let name = all.first().map(|(_, one)| one.name.clone()).unwrap_or_default();
+        let keys: BTreeSet<String> = all.iter().flat_map(|(_, one)| one.binds.keys().cloned()).collect();
+        let mut binds = BTreeMap::new();
+        for key in keys {
+            let merged = self.temporary(&format!("{name}_{key}"), "VARCHAR");
+            for (at, one) in &all {
+                let Some(bound) = one.binds.get(&key) else { continue };
+                let value = variable(bound, self.at(span));
+                self.in_branch(ends, *at, |this| this.set(&merged, value, span));
+            }
+            binds.insert(key, merged);
+        }
+        let text = (text != Value::Unset).then(|| Box::new(text));
+        let merged = Sendable { name, text, binds, rows: None, count: None };
+        joined.objects.insert(self.next_object, Object::Statement(merged));
+        self.next_object += 1;
+        Value::Object(self.next_object - 1)
+    }
+
+    /// Texts that stand nowhere but in the statements.
+    fn join_texts(&mut self, texts: Vec<(usize, Value)>, ends: &mut Ends, span: Span) -> Value {
+        let Some((_, first)) = texts.first() else { return Value::Unset };
+        if texts.iter().all(|(_, text)| same_text(text, first)) {
+            return first.clone();
+        }
+        self.choice(texts, ends, span)
     }
 
     fn choice(&mut self, values: Vec<(usize, Value)>, ends: &mut Ends, span: Span) -> Value {
@@ -325,10 +383,21 @@ impl Lowerer<'_> {
         let before = self.state.clone();
         let mut ends = Vec::new();
         let mut results = Vec::new();
+        let mut shared: Option<(String, Sort)> = None;
         for (number, option) in options.into_iter().filter(|(_, option)| *option != Value::Null) {
             self.state = before.clone();
             let mut result = Value::Unset;
-            let block = self.block(|this| result = this.each_option(option, span, act));
+            let block = self.block(|this| {
+                result = this.each_option(option, span, act);
+                // A plain result goes to one variable, whichever option it is.
+                if let Value::Plain(expr, sort) = &result {
+                    let known = shared.clone();
+                    let (name, sort) = known.unwrap_or_else(|| (this.temporary("chosen", sql_type(*sort)), *sort));
+                    this.set(&name, expr.clone(), span);
+                    result = Value::Plain(variable(&name, this.at(span)), sort);
+                    shared = Some((name, sort));
+                }
+            });
             results.push((number, result));
             ends.push((std::mem::take(&mut self.state), block));
         }
@@ -365,6 +434,14 @@ impl Lowerer<'_> {
         };
         let branches: Vec<ir::Branch> = blocks.into_iter().map(branch).collect();
         self.emit(ir::StatementKind::If { branches, otherwise }, span);
+    }
+}
+
+/// Whether two texts say the same, wherever they are kept.
+pub(super) fn same_text(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Text(left), Value::Text(right)) => left.pieces == right.pieces,
+        _ => left == right,
     }
 }
 

@@ -198,30 +198,27 @@ impl<'p> Lowerer<'p> {
     fn formatted(&mut self, format: Value, values: &[Value], call: &'p Call, skipped: usize, span: Span) -> Value {
         let Value::Text(format) = format else { return Value::Unknown(span) };
         let here = Expr { kind: ExprKind::Null, span };
-        let mut result = Template::default();
+        let mut result = Value::Text(Template::default());
         let mut next = 0;
-        for piece in &format.pieces {
-            let Piece::Text { text, file, span } = piece else {
-                result.pieces.push(piece.clone());
+        for piece in format.pieces {
+            let Piece::Text { text, file, span: place } = &piece else {
+                let piece = Value::Text(Template { pieces: vec![piece], held: None });
+                result = self.concatenation(result, &here, piece, &here, span);
                 continue;
             };
             for part in split_format(text) {
-                match part {
-                    Part::Text(text) => {
-                        let piece = Piece::Text { text, file: *file, span: *span };
-                        result.pieces.push(piece);
-                    }
+                let (value, of) = match part {
+                    Part::Text(text) => (Value::Text(Template::constant(&text, *file, *place)), &here),
                     Part::Hole => {
-                        let value = values.get(next).cloned().unwrap_or(Value::Unknown(*span));
-                        let of = call.arguments.get(next + skipped).unwrap_or(&here);
-                        let template = self.template_of(value, of);
-                        result = result.then(template);
                         next += 1;
+                        let value = values.get(next - 1).cloned().unwrap_or(Value::Unknown(*place));
+                        (value, call.arguments.get(next - 1 + skipped).unwrap_or(&here))
                     }
-                }
+                };
+                result = self.concatenation(result, &here, value, of, span);
             }
         }
-        Value::Text(result)
+        result
     }
 
     fn joined(&mut self, separator: Value, rest: &[Value], span: Span) -> Value {

@@ -31,6 +31,8 @@ mod library;
 mod database;
 mod sql;
 
+pub(crate) use scopes::plain_name;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::{self as ir, Diagnostic, Parameter, Procedure, Span, Statement, StatementKind};
@@ -57,6 +59,8 @@ pub(crate) struct Lowered {
     pub(crate) followed: BTreeSet<MethodId>,
     /// The variables that we have made up.
     pub(crate) made_up: BTreeSet<String>,
+    /// The cursors whose queries have one row at most.
+    pub(crate) single: BTreeSet<String>,
     /// Whether it says what a transaction is.
     pub(crate) ends_transactions: bool,
 }
@@ -153,6 +157,7 @@ pub(crate) struct Lowerer<'p> {
     /// Fields whose first values are being found.
     opening: Vec<(usize, String)>,
     cursors: BTreeMap<String, CursorInfo>,
+    single: BTreeSet<String>,
     names: BTreeSet<String>,
     made_up: BTreeSet<String>,
     prologue: Vec<Statement>,
@@ -188,6 +193,7 @@ impl<'p> Lowerer<'p> {
             fields: BTreeMap::new(),
             opening: Vec::new(),
             cursors: BTreeMap::new(),
+            single: BTreeSet::new(),
             names: BTreeSet::new(),
             made_up: BTreeSet::new(),
             prologue: Vec::new(),
@@ -239,6 +245,7 @@ impl<'p> Lowerer<'p> {
             sites: self.sites,
             followed: self.followed,
             made_up: self.made_up,
+            single: self.single,
             ends_transactions: self.ends_transactions,
         }
     }

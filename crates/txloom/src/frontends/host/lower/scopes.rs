@@ -4,8 +4,10 @@ use txloom_core::program::{self as ir, Mode, Parameter, Span, Statement, Stateme
 
 use super::super::index::MethodId;
 use super::super::tree::{Expr, ExprKind, Field, Method};
-use super::super::values::{List, Object, Record, Value, variable};
+use super::super::values::{List, Object, Record, Template, Value, variable};
 use super::super::vocabulary::Sort;
+use super::database::sql_type;
+use super::operators::sort_of;
 use super::{Frame, Lowerer, Slot};
 
 /// Words that our notation would take for something else.
@@ -60,14 +62,18 @@ const RESERVED: &[&str] = &[
     "with",
 ];
 
+/// A name of the source as our notation can say it.
+pub(crate) fn plain_name(wish: &str, prefix: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let name: String = wish.to_lowercase().chars().map(plain).collect();
+    let is_taken = RESERVED.contains(&name.as_str()) || name.starts_with(|c: char| c.is_ascii_digit());
+    if name.is_empty() || is_taken { format!("{prefix}{name}") } else { name }
+}
+
 impl<'p> Lowerer<'p> {
     /// A name for a variable that no other has.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
-        let mut base: String =
-            wish.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
-        if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) || RESERVED.contains(&base.as_str()) {
-            base = format!("v_{base}");
-        }
+        let base = plain_name(wish, "v_");
         let mut name = base.clone();
         let mut number = 1;
         while !self.names.insert(name.clone()) {
@@ -126,7 +132,7 @@ impl<'p> Lowerer<'p> {
         if let Some(known) = self.inputs.get(path) {
             return known.clone();
         }
-        let type_name = super::database::sql_type(sort);
+        let type_name = sql_type(sort);
         let name = self.fresh(path);
         let span = self.at(span);
         let parameter = Parameter { name: name.clone(), mode: Mode::In, type_name: type_name.to_string(), span };
@@ -282,12 +288,18 @@ impl<'p> Lowerer<'p> {
 
     /// The variable of the IR that holds the value of one of the source.
     pub(super) fn home_of(&mut self, slot: usize) -> String {
+        self.home_for(slot, self.slots[slot].sort)
+    }
+
+    /// The same, if the value is of that sort and the source does not say the type.
+    fn home_for(&mut self, slot: usize, sort: Sort) -> String {
         if let Some(home) = &self.slots[slot].home {
             return home.clone();
         }
         let (wish, type_name) = (self.slots[slot].name.clone(), self.slots[slot].type_name.clone());
         let home = self.fresh(&wish);
-        let type_name = self.world.vocabulary.sql_type(&type_name);
+        let is_said = self.world.vocabulary.sort(&type_name) != Sort::Object;
+        let type_name = if is_said { self.world.vocabulary.sql_type(&type_name) } else { sql_type(sort) };
         self.declare_first(&home, type_name);
         self.slots[slot].home = Some(home.clone());
         home
@@ -313,6 +325,23 @@ impl<'p> Lowerer<'p> {
         let sort = self.slots[slot].sort;
         let held = match value {
             Value::Unset => Value::Unset,
+            Value::Choice(selector, options) if self.is_plain_choice(&options) => {
+                let is_text = options.iter().all(|(_, option)| matches!(option, Value::Text(_)));
+                let choice = Value::Choice(selector.clone(), options.clone());
+                let kind = options.iter().map(|(_, option)| sort_of(option)).find(|kind| *kind != Sort::Object);
+                let expr = self.expr_of(choice, span);
+                let home = self.home_for(slot, kind.unwrap_or(sort));
+                self.set(&home, expr, span);
+                if is_text {
+                    let held = |(at, option): (i64, Value)| match option {
+                        Value::Text(template) => (at, Value::Text(Template { held: Some(home.clone()), ..template })),
+                        option => (at, option),
+                    };
+                    Value::Choice(selector, options.into_iter().map(held).collect())
+                } else {
+                    Value::Plain(variable(&home, self.at(span)), kind.unwrap_or(sort))
+                }
+            }
             Value::Object(_) | Value::Choice(..) | Value::Perhaps(..) => value,
             Value::Input(ref path, of) if matches!(of, Sort::Object | Sort::Statement | Sort::Rows | Sort::List) => {
                 let scalar = matches!(sort, Sort::Whole | Sort::Real | Sort::Text | Sort::Bool | Sort::Time);
@@ -329,7 +358,7 @@ impl<'p> Lowerer<'p> {
                 Value::Unknown(at)
             }
             Value::Text(mut template) => {
-                let home = self.home_of(slot);
+                let home = self.home_for(slot, Sort::Text);
                 let expr = template.value(self.at(span));
                 self.set(&home, expr, span);
                 template.held = Some(home);
@@ -339,13 +368,23 @@ impl<'p> Lowerer<'p> {
                 let kind = if let Value::Plain(_, kind) = &other { *kind } else { sort };
                 let sort = if sort == Sort::Object { kind } else { sort };
                 let expr = self.expr_of(other, span);
-                let home = self.home_of(slot);
+                let home = self.home_for(slot, sort);
                 self.set(&home, expr, span);
                 Value::Plain(variable(&home, self.at(span)), sort)
             }
         };
         self.state.values.resize(self.slots.len(), Value::Unset);
         self.state.values[slot] = held;
+    }
+
+    /// Whether all options are values that a variable of the program can hold.
+    fn is_plain_choice(&self, options: &[(i64, Value)]) -> bool {
+        options.iter().all(|(_, option)| match option {
+            Value::Plain(..) | Value::Text(_) | Value::Unknown(_) => true,
+            Value::Input(_, sort) => !matches!(sort, Sort::Object | Sort::Statement | Sort::Rows | Sort::List),
+            Value::Choice(_, options) => self.is_plain_choice(options),
+            _ => false,
+        })
     }
 
     /// Whether a method is being followed already.

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use txloom_core::level::LevelName;
-use txloom_core::program::access::{self, OutputColumn};
+use txloom_core::program::access::{self, Access, OutputColumn, Reach, TableAccess};
 use txloom_core::program::{
     self as ir, Diagnostic, Severity, Span, SqlPart, SqlStatement, SqlText, StatementKind, Variable,
 };
@@ -19,6 +19,7 @@ use txloom_core::program::{
 use super::super::values::{Object, Piece, Template, Value, any, variable};
 use super::super::vocabulary::{Marks, Sort};
 use super::database::{REST, Wanted};
+use super::join::same_text;
 use super::{CursorInfo, Lowerer, Site};
 
 /// What a statement that was sent gives.
@@ -41,10 +42,12 @@ impl Lowerer<'_> {
         wish: Option<String>,
         span: Span,
     ) -> Answers {
+        let text = self.possible(text, binds, span);
         let mut kinds = Answers::default();
+        let mut opened: Vec<(String, usize)> = Vec::new();
         let answer = self.each_option(text, span, &mut |this, text| match text {
             Value::Text(template) => {
-                let answers = this.send_template(&template, binds, wanted, wish.as_deref(), span);
+                let answers = this.send_template(&template, binds, wanted, (wish.as_deref(), &mut opened), span);
                 let result = answers.rows.clone().or(answers.count.clone()).unwrap_or(Value::Unknown(span));
                 kinds = answers;
                 result
@@ -62,6 +65,28 @@ impl Lowerer<'_> {
         kinds
     }
 
+    /// A choice without the options that are no SQL, if there are others: ways that we tell apart but the program does
+    /// not take, like a comma before the first element of a list.
+    fn possible(&mut self, text: Value, binds: &BTreeMap<String, String>, span: Span) -> Value {
+        let Value::Choice(selector, options) = text else { return text };
+        let options: Vec<(i64, Value)> =
+            options.into_iter().map(|(at, option)| (at, self.possible(option, binds, span))).collect();
+        let good: Vec<bool> = options.iter().map(|(_, option)| self.is_sql(option, binds, span)).collect();
+        let all_or_none = good.iter().all(|good| *good) || !good.contains(&true);
+        let mut kept: Vec<(i64, Value)> =
+            options.into_iter().zip(good).filter(|(_, good)| all_or_none || *good).map(|(option, _)| option).collect();
+        let is_same = kept.iter().all(|(_, option)| same_text(option, &kept[0].1));
+        if is_same && !kept.is_empty() { kept.swap_remove(0).1 } else { Value::Choice(selector, kept) }
+    }
+
+    fn is_sql(&mut self, text: &Value, binds: &BTreeMap<String, String>, span: Span) -> bool {
+        match text {
+            Value::Text(template) => self.errors_of(template, binds, span) == 0,
+            Value::Choice(_, options) => options.iter().any(|(_, option)| self.is_sql(option, binds, span)),
+            _ => false,
+        }
+    }
+
     fn unknown_statement(&mut self, span: Span) {
         let message = "what is sent here is not known, and not analysed";
         let hint = "text that is put together from constants is followed";
@@ -75,7 +100,7 @@ impl Lowerer<'_> {
         template: &Template,
         binds: &BTreeMap<String, String>,
         wanted: Wanted,
-        wish: Option<&str>,
+        (wish, opened): (Option<&str>, &mut Vec<(String, usize)>),
         span: Span,
     ) -> Answers {
         let Some((file, place)) = template.site() else {
@@ -105,7 +130,7 @@ impl Lowerer<'_> {
             Wanted::Either => ["select", "with", "values", "show"].iter().any(|word| verb.starts_with(word)),
         };
         if is_query {
-            let rows = self.open(sql, &access.outputs, wish, span);
+            let rows = self.open(sql, &access, (wish, opened), span);
             return Answers { rows: Some(rows), count: None };
         }
         self.emit(StatementKind::Sql(sql), span);
@@ -136,21 +161,57 @@ impl Lowerer<'_> {
         true
     }
 
-    /// `OPEN cursor FOR …`
-    fn open(&mut self, query: SqlStatement, outputs: &[OutputColumn], wish: Option<&str>, span: Span) -> Value {
-        let cursor = self.fresh(wish.filter(|wish| !wish.is_empty()).unwrap_or("answer"));
+    /// `OPEN cursor FOR …`; queries with the same number of columns, of which one is sent, share a cursor.
+    fn open(
+        &mut self,
+        query: SqlStatement,
+        access: &Access,
+        (wish, opened): (Option<&str>, &mut Vec<(String, usize)>),
+        span: Span,
+    ) -> Value {
+        let outputs = &access.outputs;
         let is_open = outputs.is_empty() || outputs.iter().any(|output| output.name.as_deref() == Some(access::EVERY));
+        let names: Vec<Option<String>> =
+            outputs.iter().map(|output| output.name.as_deref().map(str::to_lowercase)).collect();
+        let fits = |(cursor, _): &&(String, usize)| {
+            let columns = self.cursors.get(cursor).map(|info| info.columns.iter().map(|(name, _)| name));
+            !is_open && columns.is_some_and(|columns| columns.eq(names.iter()))
+        };
+        let shared = opened.iter().find(fits).cloned();
+        let (cursor, rows) = match shared {
+            Some((cursor, id)) => {
+                self.state.objects.insert(id, Object::Rows(cursor.clone()));
+                (cursor, Value::Object(id))
+            }
+            None => {
+                let cursor = self.fresh(wish.filter(|wish| !wish.is_empty()).unwrap_or("answer"));
+                let columns = if is_open { Vec::new() } else { self.columns_of(&cursor, outputs) };
+                self.cursors.insert(cursor.clone(), CursorInfo { columns, is_open });
+                let rows = self.object(Object::Rows(cursor.clone()));
+                if let Value::Object(id) = rows {
+                    opened.push((cursor.clone(), id));
+                }
+                (cursor, rows)
+            }
+        };
+        if has_one_row(access) {
+            self.single.insert(cursor.clone());
+        }
+        self.emit(StatementKind::Open { cursor, query }, span);
+        rows
+    }
+
+    /// A variable for each column of an answer.
+    fn columns_of(&mut self, cursor: &str, outputs: &[OutputColumn]) -> Vec<(Option<String>, String)> {
         let mut columns = Vec::new();
-        for (at, output) in outputs.iter().enumerate().filter(|_| !is_open) {
+        for (at, output) in outputs.iter().enumerate() {
             let wish = output.name.clone().unwrap_or_else(|| (at + 1).to_string());
             let origin = output.origins.iter().next().filter(|_| output.is_copy);
             let known = origin.and_then(|element| self.world.schema.type_of(element)).map(|known| known.name.clone());
             let name = self.temporary(&format!("{cursor}_{wish}"), &known.unwrap_or_else(|| "VARCHAR".to_string()));
             columns.push((output.name.as_deref().map(str::to_lowercase), name));
         }
-        self.cursors.insert(cursor.clone(), CursorInfo { columns, is_open });
-        self.emit(StatementKind::Open { cursor: cursor.clone(), query }, span);
-        self.object(Object::Rows(cursor))
+        columns
     }
 
     /// The statement of a text, with variables for its marks and holes.
@@ -158,7 +219,7 @@ impl Lowerer<'_> {
         let mut writer =
             Writer::new(self.home, self.at(span), self.frames.last().is_some_and(|f| f.stands_at.is_some()));
         let mut marks = 0;
-        for piece in &template.pieces {
+        for (at, piece) in template.pieces.iter().enumerate() {
             match piece {
                 Piece::Text { text, file, span: place } => {
                     for part in split_marks(text, self.world.vocabulary.marks(), &mut writer.lexer) {
@@ -177,8 +238,12 @@ impl Lowerer<'_> {
                     }
                 }
                 Piece::Hole { value, span: place, .. } => {
+                    let is_whole = match writer.lexer {
+                        Lexer::Quoted(quote) => fills_quotes(&template.pieces, at, quote),
+                        _ => true,
+                    };
                     let name = match &value.kind {
-                        ir::ExprKind::Variable(name) => name.clone(),
+                        ir::ExprKind::Variable(name) if is_whole => name.clone(),
                         _ => self.unbound(*place),
                     };
                     writer.hole(name, *place);
@@ -252,6 +317,13 @@ impl Lowerer<'_> {
     }
 }
 
+/// Whether a query has one row at most: by key, or computed over all rows.
+fn has_one_row(access: &Access) -> bool {
+    let is_by_key = |table: &TableAccess| matches!(table.reach, Reach::Key(_));
+    let is_aggregate = access.selection.as_ref().is_some_and(|one| one.is_exact && one.aggregates());
+    is_aggregate || (!access.tables.is_empty() && access.tables.iter().all(is_by_key))
+}
+
 fn has_errors(complaints: &[Diagnostic]) -> bool {
     complaints.iter().any(|complaint| complaint.severity == Severity::Error)
 }
@@ -276,6 +348,16 @@ fn stands_for_table(pieces: &[Piece], at: usize) -> bool {
     let word = text.trim_end_matches(|c: char| c.is_whitespace() || c == '"' || c == '`' || c == ',');
     let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("").to_lowercase();
     ["from", "into", "update", "join", "table"].contains(&word.as_str()) || text.trim_end().ends_with(',')
+}
+
+/// Whether a hole is all that stands between two quotes.
+fn fills_quotes(pieces: &[Piece], at: usize, quote: char) -> bool {
+    let text = |at: Option<usize>| match at.and_then(|at| pieces.get(at)) {
+        Some(Piece::Text { text, .. }) => Some(text.as_str()),
+        _ => None,
+    };
+    let before = text(at.checked_sub(1)).is_some_and(|text| text.ends_with(quote));
+    before && text(Some(at + 1)).is_some_and(|text| text.starts_with(quote))
 }
 
 /// How similar the name of a constant is to that of a table.
@@ -429,7 +511,12 @@ impl Writer {
                     last.span
                 };
             }
-            _ => self.parts.push(SqlPart::Text(SqlText { text: piece.to_string(), lead: 0, span })),
+            last => {
+                // `?AND` is two words; `:name` must not grow.
+                let is_glued = piece.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                let gap = if is_glued && matches!(last, Some(SqlPart::Use(_))) { " " } else { "" };
+                self.parts.push(SqlPart::Text(SqlText { text: format!("{gap}{piece}"), lead: gap.len(), span }));
+            }
         }
     }
 

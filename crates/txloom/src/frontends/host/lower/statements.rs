@@ -190,7 +190,15 @@ impl<'p> Lowerer<'p> {
     fn case(&mut self, cases: &'p [Case], at: usize, falls_through: bool) {
         let count = if falls_through { cases.len() } else { at + 1 };
         for case in &cases[at..count] {
-            self.scoped(|this| this.statements(&case.body));
+            // A `break` at the end is the end, and no leaving.
+            let (body, ends) = match case.body.split_last() {
+                Some((Stmt { kind: StmtKind::Break(None), .. }, body)) => (body, true),
+                _ => (case.body.as_slice(), false),
+            };
+            self.scoped(|this| this.statements(body));
+            if ends || self.state.is_dead {
+                return;
+            }
         }
     }
 

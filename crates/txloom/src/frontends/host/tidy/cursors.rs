@@ -1,10 +1,12 @@
 //! Queries whose rows are fetched in one of the two usual ways.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::{
-    Expr, ExprKind, IntoClause, IntoRule, Span, SqlPart, SqlStatement, SqlText, Statement, StatementKind,
+    Branch, Expr, ExprKind, IntoClause, IntoRule, Span, SqlPart, SqlStatement, SqlText, Statement, StatementKind,
 };
+
+use txloom_core::value::Value;
 
 use super::walk;
 
@@ -16,7 +18,7 @@ struct Counts {
 }
 
 /// Turns cursors into `SELECT … INTO` and `FOR`, where they are no more than that.
-pub(super) fn tidy(body: &mut Vec<Statement>) {
+pub(super) fn tidy(body: &mut Vec<Statement>, single: &BTreeSet<String>) {
     let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
     walk::each(body, &mut |statement| match &statement.kind {
         StatementKind::Open { cursor, .. } => counts.entry(cursor.clone()).or_default().opened += 1,
@@ -31,7 +33,7 @@ pub(super) fn tidy(body: &mut Vec<Statement>) {
                 Counts { fetched: 0, .. } => unfetched(&mut list[at]),
                 Counts { opened: 1, fetched: 1 } => {
                     let cursor = cursor.clone();
-                    combine(list, at, &cursor, &uses);
+                    combine(list, at, &cursor, &uses, single.contains(&cursor));
                 }
                 _ => {}
             }
@@ -47,16 +49,22 @@ fn unfetched(statement: &mut Statement) {
     }
 }
 
-fn combine(list: &mut Vec<Statement>, at: usize, cursor: &str, uses: &BTreeMap<String, usize>) {
+fn combine(list: &mut Vec<Statement>, at: usize, cursor: &str, uses: &BTreeMap<String, usize>, is_single: bool) {
     let Some(query) = walk::sql(&list[at]).cloned() else { return };
     let sent: Vec<String> = query.uses().map(|variable| variable.name.clone()).collect();
     for next in at + 1..list.len() {
-        let rule = is_checked(list, next);
         match &list[next].kind {
             StatementKind::Fetch { cursor: name, variables } if name == cursor => {
+                let is_unchecked = !is_checked(list, next, uses);
+                let is_read = variables.iter().any(|variable| uses.contains_key(&variable.name));
+                let fails = is_unchecked && is_read;
+                let rule = if fails && is_single { IntoRule::Strict } else { IntoRule::First };
                 let into = IntoClause { variables: variables.clone(), rule };
                 let span = list[at].span;
                 list[next] = Statement { kind: StatementKind::Sql(with_into(query, into)), span };
+                if fails && !is_single {
+                    list.insert(next + 1, no_row(span));
+                }
                 list.remove(at);
                 return;
             }
@@ -75,9 +83,24 @@ fn combine(list: &mut Vec<Statement>, at: usize, cursor: &str, uses: &BTreeMap<S
     }
 }
 
-/// Languages have no answer for a row that is not there; whether anybody asks is seen later.
-fn is_checked(_list: &[Statement], _at: usize) -> IntoRule {
-    IntoRule::First
+/// Whether anybody asks if there was a row.
+fn is_checked(list: &[Statement], fetch: usize, uses: &BTreeMap<String, usize>) -> bool {
+    match list.get(fetch + 1).map(|next| &next.kind) {
+        Some(StatementKind::Assign { variable, value: Expr { kind: ExprKind::Found, .. } }) => {
+            uses.contains_key(&variable.name)
+        }
+        _ => true,
+    }
+}
+
+/// Reading a row that is not there is an error.
+fn no_row(span: Span) -> Statement {
+    let found = Expr { kind: ExprKind::Found, span };
+    let condition = Expr { kind: ExprKind::Not(Box::new(found)), span };
+    let message = Expr { kind: ExprKind::Literal(Value::text("there is no row")), span };
+    let body = vec![Statement { kind: StatementKind::Raise(message), span }];
+    let branches = vec![Branch { condition, body }];
+    Statement { kind: StatementKind::If { branches, otherwise: Vec::new() }, span }
 }
 
 /// `LOOP FETCH c INTO …; SET found = FOUND(); IF NOT :found THEN LEAVE; END IF; … END LOOP`

@@ -12,13 +12,15 @@
 //! 1. `labels`: blocks that are only left at their ends are no blocks
 //! 2. `cursors`: a query of which one row is fetched is a `SELECT … INTO`; one that is fetched to its end is a `FOR`
 //! 3. `copies`: a variable of ours that only repeats another one is that one
-//! 4. `columns`: a column that goes to a variable of the source goes there at once
-//! 5. `unused`: what nobody asks for is not computed
+//! 4. `once`: a loop that only an error of the database can make go round again is its body
+//! 5. `columns`: a column that goes to a variable of the source goes there at once
+//! 6. `unused`: what nobody asks for is not computed
 
 mod columns;
 mod copies;
 mod cursors;
 mod labels;
+mod once;
 mod unused;
 pub(crate) mod walk;
 
@@ -29,15 +31,17 @@ use txloom_core::program::{Procedure, StatementKind};
 /// How often the passes may find something new to do.
 const ROUNDS_MAX: usize = 4;
 
-/// Makes a procedure readable; `made_up` are the variables that do not stand in the source.
-pub(crate) fn tidy(procedure: &mut Procedure, made_up: &BTreeSet<String>) {
+/// Makes a procedure readable; `made_up` are the variables that do not stand in the source, `single` the cursors that
+/// have one row at most.
+pub(crate) fn tidy(procedure: &mut Procedure, made_up: &BTreeSet<String>, single: &BTreeSet<String>) {
     let body = &mut procedure.body;
     labels::tidy(body);
-    cursors::tidy(body);
+    cursors::tidy(body, single);
     for _ in 0..ROUNDS_MAX {
         let before = walk::count(body);
         copies::tidy(body, made_up);
         unused::tidy(body);
+        once::tidy(body);
         labels::tidy(body);
         if walk::count(body) == before {
             break;
