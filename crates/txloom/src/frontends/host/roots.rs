@@ -8,6 +8,7 @@ use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Stat
 use super::super::FileReading;
 use super::index::{MethodId, World};
 use super::lower::{Lowered, Lowerer, Site, plain_name};
+use super::owners;
 use super::tidy;
 use super::tree::{self, Operator, Unit};
 use super::visit;
@@ -29,7 +30,7 @@ pub(crate) fn read(
         })
         .collect();
     let mut sites = sites_in(units);
-    let roots = roots(&world);
+    let roots = if vocabulary.roots_own_transactions() { owners::roots(&world) } else { roots(&world) };
     let mut names = BTreeSet::new();
     let lowered: Vec<(MethodId, Lowered)> = roots
         .into_iter()

@@ -54,6 +54,8 @@ pub(crate) struct Parameter {
     pub(crate) type_name: String,
     /// Whether it takes all further arguments.
     pub(crate) takes_rest: bool,
+    /// What it is if nobody passes it.
+    pub(crate) default: Option<Expr>,
     pub(crate) span: Span,
 }
 

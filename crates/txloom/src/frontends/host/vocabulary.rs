@@ -38,6 +38,10 @@ pub(crate) enum Act {
     Update,
     /// Sends a statement; `ResultOf` and `CountOf` ask about it.
     Execute,
+    /// Sends a statement once for each element of a list.
+    ExecuteMany,
+    /// Sends a query and gives the first column of its first row.
+    QueryScalar,
     /// Keeps the statement with its values, to be sent later.
     AddBatch,
     /// Sends what was kept.
@@ -54,8 +58,14 @@ pub(crate) enum Act {
     Next,
     /// The next row itself, or nothing.
     FetchOne,
+    /// The first column of the next row, or NULL if there is none.
+    Scalar,
+    /// The first column of the next row, which must be there.
+    ScalarOne,
     /// All rows.
     FetchAll,
+    /// Gives the receiver.
+    Itself,
     /// The value of a column of the current row, by position from 1 or by name.
     Get,
     /// Whether the value of the last `Get` was NULL.
@@ -64,6 +74,10 @@ pub(crate) enum Act {
     Close,
     /// Begins a transaction.
     Begin,
+    /// Begins a transaction, unless one begins anyway, and gives the connection.
+    Transaction,
+    /// Ends the transaction, if there is anything to end.
+    End,
     /// Ends the transaction.
     Commit,
     /// Undoes the transaction.
@@ -135,4 +149,8 @@ pub(crate) trait Vocabulary: Sync {
     fn divides_whole(&self) -> bool;
     /// The methods that are a transaction whatever they are called from: their class gives the name.
     fn is_main(&self, method: &str) -> bool;
+    /// Whether the methods that end transactions are the procedures, whoever calls them.
+    fn roots_own_transactions(&self) -> bool {
+        false
+    }
 }

@@ -4,7 +4,7 @@ use txloom_core::level::LevelName;
 use txloom_core::program::{self as ir, BinaryOp, ExprKind, Span, StatementKind};
 use txloom_core::value::Value as Constant;
 
-use super::super::tree::{Call, Expr};
+use super::super::tree::{Call, ExprKind as TreeKind};
 use super::super::values::{List, Object, Sendable, Value, any, truth, variable};
 use super::super::vocabulary::{Act, Sort};
 use super::Lowerer;
@@ -71,6 +71,11 @@ impl<'p> Lowerer<'p> {
             Act::Query => self.send_from(on, arguments, Wanted::Rows, wish, span),
             Act::Update => self.send_from(on, arguments, Wanted::Count, wish, span),
             Act::Execute => self.send_from(on, arguments, Wanted::Either, wish, span),
+            Act::ExecuteMany => self.send_many(on, arguments, span),
+            Act::QueryScalar => {
+                let sent = self.send_from(on, arguments, Wanted::Rows, wish, span);
+                self.scalar(sent, span)
+            }
             // What is kept is sent where it is kept; in which order is the same for each table.
             Act::AddBatch => {
                 self.send_from(on, arguments, Wanted::Count, wish, span);
@@ -83,7 +88,14 @@ impl<'p> Lowerer<'p> {
             Act::Keys => self.object(Object::List(List::default())),
             Act::Next => self.next_row(on, span),
             Act::FetchOne => self.fetch_one(on, span),
-            Act::FetchAll => self.rows_of(on, span),
+            Act::Scalar => self.scalar(on, span),
+            Act::ScalarOne => {
+                let rows = self.rows_of(on, span);
+                self.next_row(rows.clone(), span);
+                self.column(&rows, &ColumnName::Position(1), span)
+            }
+            Act::FetchAll => self.all_rows(on, span),
+            Act::Itself => on,
             Act::Get => self.get(&on, call, &arguments, span),
             Act::WasNull => self.was_null(span),
             Act::Close => Value::Unset,
@@ -91,6 +103,24 @@ impl<'p> Lowerer<'p> {
                 self.ends_transactions = true;
                 self.emit(StatementKind::Begin, span);
                 on
+            }
+            Act::Transaction => {
+                self.ends_transactions = true;
+                if self.commits_itself {
+                    self.emit(StatementKind::Begin, span);
+                }
+                if self.is_connection(&on) { on } else { self.object(Object::Connection) }
+            }
+            Act::End => {
+                self.ends_transactions = true;
+                let is_open = !matches!(
+                    self.out.last().map(|last| &last.kind),
+                    Some(StatementKind::Commit | StatementKind::Rollback)
+                );
+                if is_open {
+                    self.emit(StatementKind::Commit, span);
+                }
+                Value::Unset
             }
             Act::Commit => {
                 self.ends_transactions = true;
@@ -100,8 +130,8 @@ impl<'p> Lowerer<'p> {
             Act::Rollback => self.rollback(&arguments, span),
             Act::AutoCommit => self.auto_commit(arguments.first(), span),
             Act::Isolation => {
-                self.isolation(call, span);
-                Value::Unset
+                self.isolation(call, &arguments, span);
+                on
             }
             Act::Savepoint => {
                 self.emit_text("SAVEPOINT txloom_point", span);
@@ -254,6 +284,46 @@ impl<'p> Lowerer<'p> {
         }
     }
 
+    /// `executemany`: nobody knows how often.
+    fn send_many(&mut self, on: Value, mut arguments: Vec<Value>, span: Span) -> Value {
+        let elements = arguments.get(1).cloned().unwrap_or(Value::Unknown(span));
+        arguments.truncate(1);
+        arguments.push(self.element(&elements, None, span));
+        let before = self.state.clone();
+        let at = self.at(span);
+        let label = self.fresh("rounds");
+        let body = self.block(|this| drop(this.send_from(on.clone(), arguments, Wanted::Count, None, span)));
+        let after = std::mem::take(&mut self.state);
+        self.join_quietly(vec![before, after], span);
+        self.emit(StatementKind::While { label: Some(label), condition: any(at), body }, span);
+        on
+    }
+
+    /// The rows that were not fetched yet, as a list whose elements are rows.
+    fn all_rows(&mut self, on: Value, span: Span) -> Value {
+        match self.rows_of(on, span) {
+            Value::Object(id) if matches!(self.state.objects.get(&id), Some(Object::Rows(_))) => {
+                self.object(Object::Table(id))
+            }
+            rows => rows,
+        }
+    }
+
+    fn scalar(&mut self, on: Value, span: Span) -> Value {
+        let rows = self.rows_of(on, span);
+        if let Value::Object(id) = &rows
+            && let Some(Object::Rows(cursor)) = self.state.objects.get(id).cloned()
+        {
+            // Nobody asks whether there was a row: without one, it is NULL.
+            self.emit(StatementKind::Fetch { cursor, variables: Vec::new() }, span);
+        }
+        self.column(&rows, &ColumnName::Position(1), span)
+    }
+
+    fn is_connection(&self, value: &Value) -> bool {
+        matches!(value, Value::Object(id) if matches!(self.state.objects.get(id), Some(Object::Connection)))
+    }
+
     /// The rows of something that has rows: themselves, or those of a statement.
     pub(super) fn rows_of(&mut self, on: Value, span: Span) -> Value {
         match &on {
@@ -261,6 +331,7 @@ impl<'p> Lowerer<'p> {
                 Some(Object::Statement(statement)) => {
                     statement.rows.as_deref().cloned().unwrap_or(Value::Unknown(span))
                 }
+                Some(Object::Table(rows)) => Value::Object(*rows),
                 _ => on,
             },
             _ => on,
@@ -284,7 +355,7 @@ impl<'p> Lowerer<'p> {
         Value::Plain(variable(&name, at), Sort::Bool)
     }
 
-    fn fetch_one(&mut self, on: Value, span: Span) -> Value {
+    pub(super) fn fetch_one(&mut self, on: Value, span: Span) -> Value {
         let rows = self.rows_of(on, span);
         match self.next_row(rows.clone(), span) {
             Value::Plain(ir::Expr { kind: ExprKind::Variable(found), .. }, _) => Value::Perhaps(found, Box::new(rows)),
@@ -404,9 +475,22 @@ impl<'p> Lowerer<'p> {
         Value::Unset
     }
 
-    fn isolation(&mut self, call: &'p Call, span: Span) {
-        let said = call.arguments.first().map(|argument: &Expr| source_name(argument)).unwrap_or_default();
-        let word = said.rsplit('.').next().unwrap_or(&said).to_string();
+    /// The level is the first argument, or the one of that name: a constant of the library, or a text.
+    fn isolation(&mut self, call: &'p Call, arguments: &[Value], span: Span) {
+        let named = call.named.iter().find(|(name, _)| name == "isolation_level").map(|(_, value)| value);
+        let Some(said) = call.arguments.first().or(named) else { return };
+        let text = match (arguments.first(), &said.kind) {
+            (Some(Value::Text(text)), _) => text.as_constant(),
+            (_, TreeKind::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let word = text.unwrap_or_else(|| source_name(said));
+        let word = word.rsplit('.').next().unwrap_or(&word).to_string();
+        if word.eq_ignore_ascii_case("autocommit") || matches!(said.kind, TreeKind::Null) {
+            let on = Value::Plain(truth(true, self.at(span)), Sort::Bool);
+            self.auto_commit(Some(&on), span);
+            return;
+        }
         let level = self.world.vocabulary.level(&word).and_then(LevelName::parse);
         match level {
             Some(level) => self.emit(StatementKind::Isolation(level), span),

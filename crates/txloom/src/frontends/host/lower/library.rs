@@ -286,6 +286,11 @@ impl<'p> Lowerer<'p> {
         if let Value::Perhaps(_, inner) = of {
             return self.element(&inner.clone(), at, span);
         }
+        if let (Value::Input(path, Sort::Object), Some(Value::Text(key))) = (of, &at)
+            && let Some(key) = key.as_constant()
+        {
+            return Value::Input(format!("{path}_{}", key.to_lowercase()), Sort::Object);
+        }
         if let Value::Object(id) = of {
             match self.state.objects.get(id) {
                 Some(Object::Rows(_)) => {
@@ -301,6 +306,10 @@ impl<'p> Lowerer<'p> {
                         Some(column) => self.column(of, &column, span),
                         None => Value::Unknown(span),
                     };
+                }
+                Some(Object::Table(rows)) => {
+                    let rows = Value::Object(*rows);
+                    return self.fetch_one(rows, span);
                 }
                 Some(Object::Record(_)) => {
                     if let Some(Value::Text(name)) = &at

@@ -4,7 +4,7 @@ use txloom_core::program::{self as ir, Mode, Parameter, Span, Statement, Stateme
 
 use super::super::index::MethodId;
 use super::super::tree::{Expr, ExprKind, Field, Method};
-use super::super::values::{List, Object, Record, Template, Value, variable};
+use super::super::values::{List, Object, Record, Sendable, Template, Value, variable};
 use super::super::vocabulary::Sort;
 use super::database::sql_type;
 use super::operators::sort_of;
@@ -107,6 +107,10 @@ impl<'p> Lowerer<'p> {
             self.bind(&parameter.name, slot);
             let value = match sort {
                 Sort::Connection => self.object(Object::Connection),
+                Sort::Statement => {
+                    let name = parameter.name.to_lowercase();
+                    self.object(Object::Statement(Sendable { name, ..Sendable::default() }))
+                }
                 Sort::List => self.object(Object::List(List::default())),
                 Sort::Whole | Sort::Real | Sort::Text | Sort::Bool | Sort::Time => {
                     let name = self.parameter(&parameter.name, &parameter.type_name, parameter.span);
@@ -239,7 +243,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// The value of an expression of a class, whose statements do not count.
-    fn aside(&mut self, class: usize, expr: &'p Expr) -> Value {
+    pub(super) fn aside(&mut self, class: usize, expr: &'p Expr) -> Value {
         let home = self.home;
         let file = self.world.file_of(class);
         let stands_at = self.frames.last().and_then(|frame| frame.stands_at);

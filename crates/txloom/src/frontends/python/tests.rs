@@ -1,0 +1,37 @@
+//! Python → our notation.
+
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Language, Program};
+
+use crate::analyze::SourceFile;
+use crate::frontends;
+
+const SCHEMA: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, owner VARCHAR(20), balance INT NOT NULL);
+CREATE TABLE log (id INT PRIMARY KEY, account INT, amount INT, note VARCHAR(100));";
+
+/// The programs of a file, as text.
+fn program(source: &str) -> String {
+    let (schema, _) = Schema::read(SCHEMA, Language::Any);
+    let files = [SourceFile { name: "app.py".to_string(), text: source.to_string() }];
+    let readings = frontends::read(&files, &schema, Language::Any);
+    let procedures = readings.into_iter().flat_map(|(_, reading)| reading.procedures).collect();
+    let text = Program { procedures }.to_string();
+    text.trim_start_matches("-- @program 1\n").to_string()
+}
+
+#[test]
+fn a_row_is_read_and_written() {
+    let text = program(
+        r#"
+def deposit(conn, account, amount):
+    with conn.cursor() as cur:
+        cur.execute("SELECT balance FROM accounts WHERE id = %s", (account,))
+        row = cur.fetchone()
+        if row is None:
+            raise ValueError("no account")
+        cur.execute("UPDATE accounts SET balance = %s WHERE id = %s", (row[0] + amount, account))
+    conn.commit()
+"#,
+    );
+    assert_eq!(text, "");
+}
