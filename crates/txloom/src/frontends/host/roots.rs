@@ -10,6 +10,7 @@ use super::index::{MethodId, World};
 use super::lower::{Lowered, Lowerer, Site, plain_name};
 use super::owners;
 use super::tidy;
+use super::types;
 use super::tree::{self, Operator, Unit};
 use super::visit;
 use super::vocabulary::Vocabulary;
@@ -44,6 +45,9 @@ pub(crate) fn read(
         }
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
+        if !vocabulary.says_types() {
+            types::infer(&mut one.procedure, schema, language);
+        }
         let is_empty = one.sites.is_empty();
         let file = world.file(id);
         for (file, diagnostic) in one.diagnostics {

@@ -149,6 +149,10 @@ pub(crate) trait Vocabulary: Sync {
     fn divides_whole(&self) -> bool;
     /// The methods that are a transaction whatever they are called from: their class gives the name.
     fn is_main(&self, method: &str) -> bool;
+    /// Whether the language says of which types variables are.
+    fn says_types(&self) -> bool {
+        true
+    }
     /// Whether the methods that end transactions are the procedures, whoever calls them.
     fn roots_own_transactions(&self) -> bool {
         false

@@ -200,6 +200,10 @@ impl Vocabulary for DbApi {
         false
     }
 
+    fn says_types(&self) -> bool {
+        false
+    }
+
     fn roots_own_transactions(&self) -> bool {
         true
     }

@@ -31,6 +31,9 @@ const OPERATORS: &[(&str, Operator)] = &[
 /// Functions whose result is, for us, what they are given.
 const SAME: &[&str] = &["list", "tuple", "dict", "iter", "sorted", "set", "aiter", "copy", "deepcopy"];
 
+/// Modules whose functions give what nobody can know.
+const CLOCKS_AND_DICE: &[&str] = &["uuid", "random", "time", "datetime", "secrets", "os"];
+
 impl Reader<'_> {
     pub(super) fn expression(&mut self, node: Node<'_>) -> Expr {
         if !self.source.enter(node) {
@@ -195,6 +198,7 @@ impl Reader<'_> {
                 called(of, "fetchone", Vec::new())
             }
             ("_asdict" | "copy", Some(receiver)) if arguments.is_empty() => receiver.kind,
+            (_, Some(receiver)) if is_chance(&receiver) => ExprKind::Other(arguments),
             ("set_session", Some(receiver)) => settings(*receiver, named, span),
             (name, receiver) if is_class(name) => {
                 drop(receiver);
@@ -412,6 +416,14 @@ fn compared(sign: &str, left: Expr, right: Expr, span: Span) -> Expr {
 
 fn operator(sign: &str) -> Operator {
     OPERATORS.iter().find(|(known, _)| *known == sign).map_or(Operator::Other, |(_, operator)| *operator)
+}
+
+fn is_chance(receiver: &Expr) -> bool {
+    match &receiver.kind {
+        ExprKind::Name(name) => CLOCKS_AND_DICE.contains(&name.as_str()),
+        ExprKind::Field(of, _) => is_chance(of),
+        _ => false,
+    }
 }
 
 /// Whether a call of that name makes an object.

@@ -42,7 +42,10 @@ impl<'p> Lowerer<'p> {
     ) -> Value {
         match act {
             Act::Connect => self.object(Object::Connection),
-            Act::Create => self.object(Object::Statement(Sendable::default())),
+            Act::Create => {
+                let name = wish.unwrap_or_else(|| "value".to_string());
+                self.object(Object::Statement(Sendable { name, ..Sendable::default() }))
+            }
             Act::Prepare | Act::PrepareWith => self.prepare(arguments, act == Act::PrepareWith, wish, span),
             Act::Text => match on {
                 Value::Unknown(_) => arguments.into_iter().next().unwrap_or(Value::Unknown(span)),
@@ -246,6 +249,12 @@ impl<'p> Lowerer<'p> {
             }
         };
         if said.is_some() && !arguments.is_empty() {
+            // Values that come with the text are of this text only.
+            if let Value::Object(id) = &target
+                && let Some(Object::Statement(statement)) = self.state.objects.get_mut(id)
+            {
+                statement.binds.clear();
+            }
             self.bind_all(&target, arguments.into_iter().next(), span);
         }
         let Value::Object(id) = target else { return Value::Unknown(span) };

@@ -232,6 +232,7 @@ impl<'p> Lowerer<'p> {
         self.fill_fetches();
         let mut body = std::mem::take(&mut self.prologue);
         body.append(&mut self.out);
+        self.sort_parameters(method);
         let procedure = Procedure {
             name: name.to_string(),
             parameters: std::mem::take(&mut self.parameters),

@@ -145,6 +145,21 @@ impl<'p> Lowerer<'p> {
         name
     }
 
+    /// Parameters stand where the source has them, whenever they were asked for first.
+    pub(super) fn sort_parameters(&mut self, method: &Method) {
+        let named: Vec<String> = method.parameters.iter().map(|parameter| parameter.name.to_lowercase()).collect();
+        let position = |name: &str| {
+            let path = self.inputs.iter().find(|(_, known)| *known == name).map_or(name, |(path, _)| path.as_str());
+            let is_of = |one: &String| path == one || path.strip_prefix(one.as_str()).is_some_and(|r| r.starts_with('_'));
+            let exact = named.iter().position(|one| one == path);
+            exact.or_else(|| named.iter().position(is_of)).unwrap_or(usize::MAX)
+        };
+        let mut sorted: Vec<(usize, Parameter)> =
+            self.parameters.iter().map(|parameter| (position(&parameter.name), parameter.clone())).collect();
+        sorted.sort_by_key(|(position, _)| *position);
+        self.parameters = sorted.into_iter().map(|(_, parameter)| parameter).collect();
+    }
+
     pub(super) fn new_slot(&mut self, name: &str, type_name: &str, sort: Sort) -> usize {
         let (name, type_name) = (name.to_lowercase(), type_name.to_string());
         self.slots.push(Slot { name, home: None, sort, type_name });
