@@ -9,6 +9,7 @@
 //!
 //! All files of an application are read together: a constant, a helper method, a table may stand in any of them.
 
+pub(crate) mod c;
 pub(crate) mod host;
 pub(crate) mod java;
 pub(crate) mod python;
@@ -28,6 +29,8 @@ pub enum SourceLanguage {
     Java,
     /// Python with DB-API or SQLAlchemy.
     Python,
+    /// C with embedded SQL.
+    C,
 }
 
 /// Each language with the endings of its files.
@@ -92,6 +95,7 @@ type Host = (SourceLanguage, fn(&str) -> host::tree::Unit, &'static dyn host::vo
 const HOSTS: &[Host] = &[
     (SourceLanguage::Java, java::read, &java::jdbc::Jdbc),
     (SourceLanguage::Python, python::read, &python::dbapi::DbApi),
+    (SourceLanguage::C, c::read, &c::ecpg::Ecpg),
 ];
 
 fn read_host(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {

@@ -10,8 +10,8 @@ use super::index::{MethodId, World};
 use super::lower::{Lowered, Lowerer, Site, plain_name};
 use super::owners;
 use super::tidy;
-use super::types;
 use super::tree::{self, Operator, Unit};
+use super::types;
 use super::visit;
 use super::vocabulary::Vocabulary;
 

@@ -38,6 +38,12 @@ pub(crate) enum Act {
     Update,
     /// Sends a statement; `ResultOf` and `CountOf` ask about it.
     Execute,
+    /// Sends a query for one row, whose columns go to the expressions of the last argument; without a row, these stay.
+    Into,
+    /// Whether the last statement had a row, or changed one.
+    Found,
+    /// How many rows the last statement had or changed.
+    Count,
     /// Sends a statement once for each element of a list.
     ExecuteMany,
     /// Sends a query and gives the first column of its first row.

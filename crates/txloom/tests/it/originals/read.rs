@@ -30,7 +30,12 @@ pub(crate) fn read(program: &CorpusProgram, source: &str) -> Project {
     project
 }
 
-fn check(seed: u64, start: fn(&Place) -> Original, part: fn(&CorpusProgram) -> String, source: fn(&CorpusProgram) -> String) {
+fn check(
+    seed: u64,
+    start: fn(&Place) -> Original,
+    part: fn(&CorpusProgram) -> String,
+    source: fn(&CorpusProgram) -> String,
+) {
     let mut place = Place::start("postgres");
     let mut original = start(&place);
     for program in examples() {

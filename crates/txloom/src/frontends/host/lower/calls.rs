@@ -3,7 +3,7 @@
 use txloom_core::program::{self as ir, Span, StatementKind};
 
 use super::super::index::MethodId;
-use super::super::tree::{Call, Expr, ExprKind, Method};
+use super::super::tree::{Call, Expr, ExprKind, Method, Parameter};
 use super::super::values::{List, Object, Record, Template, Value};
 use super::super::vocabulary::{Act, Sort};
 use super::expressions::is_class_name;
@@ -107,7 +107,9 @@ impl<'p> Lowerer<'p> {
             Some(id) => {
                 let this = this.filter(|_| id.class == class);
                 let arguments = self.passed(id, call);
-                self.inline(id, arguments, this, span)
+                let result = self.inline(id, arguments, this, span);
+                self.write_back(call, span);
+                result
             }
             None => {
                 let arguments = self.arguments(call);
@@ -179,7 +181,10 @@ impl<'p> Lowerer<'p> {
         self.frames.push(frame);
         self.pass(method, arguments, span);
         let body = self.block(|this| this.statements(&method.body));
+        let parameter = |one: &Parameter| self.local(&one.name).unwrap_or_default();
+        let passed = method.parameters.iter().map(parameter).collect();
         let frame = self.frames.pop();
+        self.passed = passed;
         let returns = frame.and_then(|frame| frame.exit).map(|exit| exit.returns).unwrap_or_default();
         if let Some(home) = self.slots[slot].home.clone() {
             self.made_up.insert(home);
@@ -197,6 +202,19 @@ impl<'p> Lowerer<'p> {
         }
         self.emit(StatementKind::Block { label, body }, span);
         result
+    }
+
+    /// `f(&x)`: what the method has made of its parameter goes back to x.
+    fn write_back(&mut self, call: &'p Call, span: Span) {
+        let passed = std::mem::take(&mut self.passed);
+        for (argument, slot) in call.arguments.iter().zip(passed) {
+            if let ExprKind::Cast(sign, target) = &argument.kind
+                && sign == "&"
+            {
+                let value = self.read(slot, span);
+                self.store(target, value, span);
+            }
+        }
     }
 
     /// What a method gives back, by which of its returns was taken.

@@ -74,6 +74,9 @@ impl<'p> Lowerer<'p> {
             Act::Query => self.send_from(on, arguments, Wanted::Rows, wish, span),
             Act::Update => self.send_from(on, arguments, Wanted::Count, wish, span),
             Act::Execute => self.send_from(on, arguments, Wanted::Either, wish, span),
+            Act::Into => self.send_into(arguments, call, span),
+            Act::Found => Value::Plain(ir::Expr { kind: ExprKind::Found, span: self.at(span) }, Sort::Bool),
+            Act::Count => Value::Plain(ir::Expr { kind: ExprKind::RowCount, span: self.at(span) }, Sort::Whole),
             Act::ExecuteMany => self.send_many(on, arguments, span),
             Act::QueryScalar => {
                 let sent = self.send_from(on, arguments, Wanted::Rows, wish, span);
@@ -211,7 +214,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn bind_all(&mut self, on: &Value, from: Option<Value>, span: Span) {
+    pub(super) fn bind_all(&mut self, on: &Value, from: Option<Value>, span: Span) {
         let Some(from) = from else { return };
         if let Some(elements) = self.list(&from).and_then(|list| list.elements.clone()) {
             for (at, value) in elements.into_iter().enumerate() {

@@ -376,8 +376,9 @@ fn split_format(text: &str) -> Vec<Part> {
                 rest = &tail[2..];
                 continue;
             }
-            let flags = directive.len() - directive.trim_start_matches(|c: char| "0123456789.$,+-# ".contains(c)).len();
-            directive[flags..].starts_with(|c: char| "sdfgxcbeSX".contains(c)).then_some(flags + 2)
+            let flags =
+                directive.len() - directive.trim_start_matches(|c: char| "0123456789.$,+-# lh".contains(c)).len();
+            directive[flags..].starts_with(|c: char| "sdfgxcbeiuSX".contains(c)).then_some(flags + 2)
         } else {
             tail.starts_with("{}").then_some(2)
         };

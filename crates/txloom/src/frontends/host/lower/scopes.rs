@@ -150,7 +150,8 @@ impl<'p> Lowerer<'p> {
         let named: Vec<String> = method.parameters.iter().map(|parameter| parameter.name.to_lowercase()).collect();
         let position = |name: &str| {
             let path = self.inputs.iter().find(|(_, known)| *known == name).map_or(name, |(path, _)| path.as_str());
-            let is_of = |one: &String| path == one || path.strip_prefix(one.as_str()).is_some_and(|r| r.starts_with('_'));
+            let is_of =
+                |one: &String| path == one || path.strip_prefix(one.as_str()).is_some_and(|r| r.starts_with('_'));
             let exact = named.iter().position(|one| one == path);
             exact.or_else(|| named.iter().position(is_of)).unwrap_or(usize::MAX)
         };

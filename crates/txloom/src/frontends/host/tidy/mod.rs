@@ -19,6 +19,7 @@
 mod columns;
 mod copies;
 mod cursors;
+pub(crate) use cursors::with_into;
 mod labels;
 mod once;
 mod unused;
