@@ -14,6 +14,8 @@ pub(crate) mod host;
 pub(crate) mod java;
 pub(crate) mod python;
 pub(crate) mod syntax;
+#[cfg(test)]
+mod cases;
 
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure};
@@ -34,8 +36,12 @@ pub enum SourceLanguage {
 }
 
 /// Each language with the endings of its files.
-const LANGUAGES: &[(SourceLanguage, &[&str])] =
-    &[(SourceLanguage::Sql, &["sql"]), (SourceLanguage::Java, &["java"]), (SourceLanguage::Python, &["py"])];
+const LANGUAGES: &[(SourceLanguage, &[&str])] = &[
+    (SourceLanguage::Sql, &["sql"]),
+    (SourceLanguage::Java, &["java"]),
+    (SourceLanguage::Python, &["py"]),
+    (SourceLanguage::C, &["pgc", "pc", "ec", "sqc", "c"]),
+];
 
 impl SourceLanguage {
     /// The language of a file: by the ending of its name, or else by what it says.

@@ -517,7 +517,7 @@ mod tests {
         let Some(Kind::Into(sql, targets)) = of("AT db SELECT a, b INTO :x:n, :y FROM t WHERE k = :k") else {
             panic!()
         };
-        assert_eq!(sql.text, "SELECT a, b                FROM t WHERE k = :k");
+        assert_eq!(sql.text, "SELECT a, b               FROM t WHERE k = :k");
         assert_eq!(targets[0].indicator.as_deref(), Some("n"));
         assert!(matches!(of("INSERT INTO t VALUES (:a)"), Some(Kind::Send(_))));
         let text = "PREPARE s FROM \"DELETE FROM t\"";

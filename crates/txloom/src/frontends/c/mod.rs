@@ -31,8 +31,6 @@ mod expressions;
 mod sql;
 mod statements;
 pub(crate) mod ecpg;
-#[cfg(test)]
-mod tests;
 
 use tree_sitter::Node;
 use txloom_core::program::Span;

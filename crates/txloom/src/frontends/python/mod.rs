@@ -31,8 +31,6 @@ mod statements;
 mod text;
 mod with;
 pub(crate) mod dbapi;
-#[cfg(test)]
-mod tests;
 
 use tree_sitter::Node;
 
