@@ -18,6 +18,7 @@ fn read(name: &str, text: &str) -> String {
     let (schema, _) = Schema::read(SCHEMA, Language::Any);
     let files = [SourceFile { name: name.to_string(), text: text.to_string() }];
     let readings = frontends::read(&files, &schema, Language::Any);
+    assert!(!readings.is_empty(), "{name} is read");
     let mut said = String::new();
     let mut program = Program::default();
     for (_, reading) in readings {

@@ -18,6 +18,33 @@ pub(crate) fn parse(text: &str, language: &Language) -> Option<Tree> {
     parser.parse(text, None)
 }
 
+/// How many pieces a file with mistakes is cut into.
+const PIECES_MAX: usize = 400;
+
+/// A file with mistakes, cut where functions begin: in each piece, all others are blank.
+///
+/// A mistake in one function may cost its neighbours; read by itself, each is what it is.
+pub(crate) fn pieces(text: &str, begins: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    let mut last = "";
+    for line in text.split_inclusive('\n') {
+        if at > 0 && begins(last, line) {
+            starts.push(at);
+        }
+        at += line.len();
+        if !line.trim().is_empty() {
+            last = line;
+        }
+    }
+    if starts.len() < 2 || starts.len() > PIECES_MAX {
+        return Vec::new();
+    }
+    let blank = |part: &str| part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect::<String>();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| blank(&text[..*start]) + &text[*start..end]).collect()
+}
+
 /// A file that is being read.
 pub(crate) struct Source<'s> {
     text: &'s str,

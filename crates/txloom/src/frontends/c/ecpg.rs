@@ -107,6 +107,11 @@ impl Vocabulary for Ecpg {
         false
     }
 
+    /// It does, but a pointer to a struct may come from anywhere.
+    fn says_types(&self) -> bool {
+        false
+    }
+
     fn roots_own_transactions(&self) -> bool {
         true
     }

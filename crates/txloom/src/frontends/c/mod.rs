@@ -32,22 +32,40 @@ mod sql;
 mod statements;
 pub(crate) mod ecpg;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 use txloom_core::program::Span;
 
 use super::host::tree::{Class, Expr, ExprKind, Field, Method, Parameter, Stmt, StmtKind, Unit};
-use super::syntax::{Source, parse, parts};
+use super::syntax::{Source, parse, parts, pieces};
 use embedded::Cut;
 
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
     let cut = embedded::cut(text);
     let Some(tree) = parse(&cut.text, &tree_sitter_c::LANGUAGE.into()) else { return Unit::default() };
+    if !tree.root_node().has_error() {
+        return read_tree(&cut, &cut.text, &tree);
+    }
+    let begins = |before: &str, line: &str| {
+        before.starts_with('}') && line.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    };
+    let pieces = pieces(&cut.text, begins);
+    if pieces.is_empty() {
+        return read_tree(&cut, &cut.text, &tree);
+    }
+    let units = pieces.iter().filter_map(|piece| {
+        let tree = parse(piece, &tree_sitter_c::LANGUAGE.into())?;
+        Some(read_tree(&cut, piece, &tree))
+    });
+    Unit::together(units)
+}
+
+fn read_tree(cut: &Cut, text: &str, tree: &Tree) -> Unit {
     let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let mut reader = Reader {
-        source: Source::new(&cut.text, "C"),
-        asks_codes: codes::asks(&cut),
-        cut: &cut,
+        source: Source::new(text, "C"),
+        asks_codes: codes::asks(cut),
+        cut,
         lines,
         labels: Vec::new(),
         going: Vec::new(),

@@ -237,6 +237,25 @@ pub(crate) enum Operator {
     Other,
 }
 
+impl Unit {
+    /// One file again, of what its pieces say.
+    pub(crate) fn together(units: impl Iterator<Item = Unit>) -> Unit {
+        let mut whole = Unit { classes: vec![Class::default()], unread: Vec::new() };
+        for unit in units {
+            whole.unread.extend(unit.unread);
+            for class in unit.classes {
+                if class.name.is_empty() {
+                    whole.classes[0].fields.extend(class.fields);
+                    whole.classes[0].methods.extend(class.methods);
+                } else {
+                    whole.classes.push(class);
+                }
+            }
+        }
+        whole
+    }
+}
+
 impl Expr {
     /// An expression of which only the parts matter.
     pub(crate) fn other(parts: Vec<Expr>, span: Span) -> Expr {

@@ -12,9 +12,11 @@
 
 use std::collections::BTreeMap;
 
-use txloom_core::program::access::{self, Place};
+use txloom_core::program::access::{self, OutputColumn, Place};
 use txloom_core::program::schema::{ColumnType, Schema, TypeKind};
-use txloom_core::program::{BinaryOp, Expr, ExprKind, Language, Procedure, SqlPart, Statement, StatementKind};
+use txloom_core::program::{
+    BinaryOp, Expr, ExprKind, Language, Procedure, SqlPart, Statement, StatementKind, Variable,
+};
 use txloom_core::value::Value;
 
 use super::tidy::walk;
@@ -27,8 +29,9 @@ const UNSAID: &str = "VARCHAR";
 
 /// Gives variables of which nothing is known the types that the tables suggest.
 pub(crate) fn infer(procedure: &mut Procedure, schema: &Schema, language: Language) {
-    let mut types = Types { known: BTreeMap::new(), schema, language };
+    let mut types = Types { known: BTreeMap::new(), cursors: BTreeMap::new(), schema, language };
     types.declared(procedure);
+    walk::each(&procedure.body, &mut |statement| types.learn_sql(statement));
     for _ in 0..ROUNDS_MAX {
         let before = types.known.len();
         walk::each(&procedure.body, &mut |statement| types.learn(statement));
@@ -54,6 +57,8 @@ pub(crate) fn infer(procedure: &mut Procedure, schema: &Schema, language: Langua
 
 struct Types<'s> {
     known: BTreeMap<String, String>,
+    /// The types of the columns of each cursor.
+    cursors: BTreeMap<String, Vec<Option<String>>>,
     schema: &'s Schema,
     language: Language,
 }
@@ -77,7 +82,6 @@ impl Types<'_> {
     }
 
     fn learn(&mut self, statement: &Statement) {
-        self.learn_sql(statement);
         match &statement.kind {
             StatementKind::Assign { variable, value }
             | StatementKind::Declare { variable, default: Some(value), .. } => {
@@ -88,6 +92,10 @@ impl Types<'_> {
                     self.note(from, &known);
                 }
             }
+            StatementKind::If { branches, .. } => {
+                branches.iter().for_each(|branch| self.learn_truth(&branch.condition));
+            }
+            StatementKind::While { condition, .. } => self.learn_truth(condition),
             _ => {}
         }
         for expr in walk::expressions(statement) {
@@ -95,8 +103,25 @@ impl Types<'_> {
         }
     }
 
+    /// What a branch asks for is true or false, if it is nothing else.
+    fn learn_truth(&mut self, condition: &Expr) {
+        match &condition.kind {
+            ExprKind::Variable(name) => self.note(name, "BOOLEAN"),
+            ExprKind::Not(operand) => self.learn_truth(operand),
+            ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right } => {
+                self.learn_truth(left);
+                self.learn_truth(right);
+            }
+            _ => {}
+        }
+    }
+
     /// A variable beside a column has its type.
     fn learn_sql(&mut self, statement: &Statement) {
+        if let StatementKind::Fetch { cursor, variables } = &statement.kind {
+            let columns = self.cursors.get(cursor).cloned().unwrap_or_default();
+            self.note_columns(variables, &columns);
+        }
         let Some(sql) = walk::sql(statement) else { return };
         let access = access::of_statement(sql, statement.span, self.schema, self.language).0;
         for one in &access.uses {
@@ -110,20 +135,32 @@ impl Types<'_> {
                 self.note(&one.variable.name, &name);
             }
         }
+        let is_aggregate = access.selection.as_ref().is_some_and(|selection| selection.aggregates());
+        let column = |output: &OutputColumn| {
+            let known = output.origins.iter().next().and_then(|element| self.schema.type_of(element));
+            // What is counted has no origin.
+            known.map(|known| known.name.clone()).or_else(|| is_aggregate.then(|| "INT".to_string()))
+        };
+        let columns: Vec<Option<String>> = access.outputs.iter().map(column).collect();
         let variables = match &statement.kind {
             StatementKind::ForEach { variables, .. } => variables.as_slice(),
+            StatementKind::Open { cursor, .. } => {
+                self.cursors.insert(cursor.clone(), columns);
+                return;
+            }
             _ => sql
                 .parts
                 .iter()
                 .find_map(|part| if let SqlPart::Into(into) = part { Some(into.variables.as_slice()) } else { None })
                 .unwrap_or_default(),
         };
-        for (variable, output) in variables.iter().zip(&access.outputs) {
-            let column = output.origins.iter().next().and_then(|element| self.schema.type_of(element));
-            // What is counted has no origin.
-            let name = column.map_or("INT", |known| known.name.as_str()).to_string();
-            if column.is_some() || access.selection.as_ref().is_some_and(|selection| selection.aggregates()) {
-                self.note(&variable.name, &name);
+        self.note_columns(variables, &columns);
+    }
+
+    fn note_columns(&mut self, variables: &[Variable], columns: &[Option<String>]) {
+        for (variable, column) in variables.iter().zip(columns) {
+            if let Some(column) = column {
+                self.note(&variable.name, column);
             }
         }
     }

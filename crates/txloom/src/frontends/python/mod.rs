@@ -32,11 +32,11 @@ mod text;
 mod with;
 pub(crate) mod dbapi;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::host::tree::{Class, Expr, ExprKind, Field, Method, Parameter, Stmt, StmtKind, Unit};
 use super::host::visit;
-use super::syntax::{Source, parse, parts};
+use super::syntax::{Source, parse, parts, pieces};
 
 /// What the code outside of functions is called.
 const SCRIPT: &str = "script";
@@ -44,6 +44,25 @@ const SCRIPT: &str = "script";
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
     let Some(tree) = parse(text, &tree_sitter_python::LANGUAGE.into()) else { return Unit::default() };
+    if !tree.root_node().has_error() {
+        return read_tree(text, &tree);
+    }
+    let begins = |before: &str, line: &str| {
+        let is_definition = ["def ", "class ", "async def ", "@"].iter().any(|word| line.starts_with(word));
+        is_definition && !before.starts_with('@')
+    };
+    let pieces = pieces(text, begins);
+    if pieces.is_empty() {
+        return read_tree(text, &tree);
+    }
+    let units = pieces.iter().filter_map(|piece| {
+        let tree = parse(piece, &tree_sitter_python::LANGUAGE.into())?;
+        Some(read_tree(piece, &tree))
+    });
+    Unit::together(units)
+}
+
+fn read_tree(text: &str, tree: &Tree) -> Unit {
     let source = Source::new(text, "Python");
     let mut reader = Reader { source, classes: Vec::new(), pending: Vec::new(), made: 0, transactions: 0 };
     reader.source.mistakes(tree.root_node());
@@ -71,8 +90,13 @@ impl Reader<'_> {
     /// What stands outside of functions: constants, and a script.
     fn module(&mut self, root: Node<'_>, globals: &mut Class) {
         let mut script = Vec::new();
-        for node in parts(root) {
+        let mut open: Vec<Node<'_>> = parts(root).into_iter().rev().collect();
+        while let Some(node) = open.pop() {
             if self.definition(node, globals) {
+                continue;
+            }
+            if node.is_error() {
+                open.extend(parts(node).into_iter().rev());
                 continue;
             }
             let statements = self.statement(node);

@@ -46,6 +46,7 @@ impl<'p> Lowerer<'p> {
                 let name = wish.unwrap_or_else(|| "value".to_string());
                 self.object(Object::Statement(Sendable { name, ..Sendable::default() }))
             }
+            Act::PrepareWith if matches!(on, Value::Text(_)) => self.prepare_named(on, call, wish, span),
             Act::Prepare | Act::PrepareWith => self.prepare(arguments, act == Act::PrepareWith, wish, span),
             Act::Text => match on {
                 Value::Unknown(_) => arguments.into_iter().next().unwrap_or(Value::Unknown(span)),
@@ -187,6 +188,22 @@ impl<'p> Lowerer<'p> {
         object
     }
 
+    /// `text(…).bindparams(x=1)`
+    fn prepare_named(&mut self, text: Value, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        let statement = self.prepare(vec![text], false, wish, span);
+        for (name, value) in &call.named {
+            let value = self.value(value);
+            self.bind_key(&statement, name.clone(), value, span);
+        }
+        statement
+    }
+
+    /// A statement that was put together before it is sent.
+    fn is_prepared(&self, value: &Value) -> bool {
+        let Value::Object(id) = value else { return false };
+        matches!(self.state.objects.get(id), Some(Object::Statement(statement)) if statement.text.is_some())
+    }
+
     fn bind_value(&mut self, on: &Value, at: Option<&Value>, value: Value, span: Span) {
         let key = match at {
             Some(Value::Text(name)) => name.as_constant(),
@@ -244,6 +261,8 @@ impl<'p> Lowerer<'p> {
         span: Span,
     ) -> Value {
         let said = self.take_text(&mut arguments);
+        let prepared = arguments.first().filter(|first| said.is_none() && self.is_prepared(first)).cloned();
+        let on = prepared.unwrap_or(on);
         let target = match &on {
             Value::Object(id) if matches!(self.state.objects.get(id), Some(Object::Statement(_))) => on,
             _ => {

@@ -92,6 +92,9 @@ impl<'p> Lowerer<'p> {
             let ExprKind::Text(key) = &key.kind else { continue };
             let slot = self.new_slot(key, "", Sort::Object);
             self.assign_slot(slot, held, value.span);
+            if let Some(home) = self.slots[slot].home.clone() {
+                self.made_up.insert(home);
+            }
             record.fields.insert(key.clone(), slot);
         }
         self.object(Object::Record(record))
@@ -334,7 +337,7 @@ impl<'p> Lowerer<'p> {
             Value::Plain(ir::Expr { kind: ir::ExprKind::Literal(Constant::Number(number)), .. }, _) => {
                 truth(number.to_string() != "0", at)
             }
-            Value::Plain(expr, Sort::Whole | Sort::Real) if !matches!(expr.kind, ir::ExprKind::Any) => {
+            Value::Plain(expr, Sort::Whole | Sort::Real) if is_number(&expr) => {
                 self.binary(ir::BinaryOp::NotEqual, expr, super::super::values::whole(0, at), span)
             }
             value => self.expr_of(value, span),
@@ -433,6 +436,23 @@ impl<'p> Lowerer<'p> {
                 left
             }
         }
+    }
+}
+
+/// Whether an expression may be a number, and is not a truth value, whatever the source calls it.
+fn is_number(expr: &ir::Expr) -> bool {
+    match &expr.kind {
+        ir::ExprKind::Any | ir::ExprKind::Not(_) | ir::ExprKind::IsNull { .. } | ir::ExprKind::Found => false,
+        ir::ExprKind::Binary { op, .. } => matches!(
+            op,
+            ir::BinaryOp::Add
+                | ir::BinaryOp::Subtract
+                | ir::BinaryOp::Multiply
+                | ir::BinaryOp::Divide
+                | ir::BinaryOp::Quotient
+                | ir::BinaryOp::Remainder
+        ),
+        _ => true,
     }
 }
 

@@ -286,6 +286,9 @@ impl<'p> Lowerer<'p> {
         if let Value::Perhaps(_, inner) = of {
             return self.element(&inner.clone(), at, span);
         }
+        if matches!(of, Value::Choice(..)) {
+            return self.each_option(of.clone(), span, &mut |this, option| this.element(&option, at.clone(), span));
+        }
         if let (Value::Input(path, Sort::Object), Some(Value::Text(key))) = (of, &at)
             && let Some(key) = key.as_constant()
         {

@@ -160,6 +160,8 @@ pub(crate) struct Lowerer<'p> {
     cursors: BTreeMap<String, CursorInfo>,
     single: BTreeSet<String>,
     names: BTreeSet<String>,
+    /// The last number that was given to a name.
+    numbers: BTreeMap<String, usize>,
     made_up: BTreeSet<String>,
     prologue: Vec<Statement>,
     parameters: Vec<Parameter>,
@@ -198,6 +200,7 @@ impl<'p> Lowerer<'p> {
             cursors: BTreeMap::new(),
             single: BTreeSet::new(),
             names: BTreeSet::new(),
+            numbers: BTreeMap::new(),
             made_up: BTreeSet::new(),
             prologue: Vec::new(),
             parameters: Vec::new(),

@@ -75,9 +75,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let base = plain_name(wish, "v_");
         let mut name = base.clone();
-        let mut number = 1;
         while !self.names.insert(name.clone()) {
-            number += 1;
+            let number = self.numbers.entry(base.clone()).or_insert(1);
+            *number += 1;
             name = format!("{base}_{number}");
         }
         name
