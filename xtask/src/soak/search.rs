@@ -84,10 +84,18 @@ fn measured(target: &str, level: &str, name: &str, file: &str) -> Result<Vec<Str
     let is_store = info.capabilities.nodes > 0;
     let rules = Level::parse(level, (!is_store).then_some((info.family, info.settings.as_slice())))?;
     let bounds = Bounds { length: 4, instances: if is_store { 3 } else { 2 }, split_statements: is_store };
-    let wanted = Wanted { level: rules, bounds, external: false, initial: None, time: Some(TIME_MAX), grouping: true };
+    let wanted = Wanted {
+        level: rules,
+        bounds,
+        external: false,
+        initial: None,
+        time: Some(TIME_MAX),
+        grouping: true,
+        second: None,
+    };
     let called = search::called(&project);
     let prepared = search::prepare(&project, &called, &wanted);
-    let found = search::search(&prepared, wanted.time);
+    let found = search::search(&prepared, &wanted);
     let own = (!is_store).then(|| LevelName::custom(level));
     let nodes = is_store.then_some(info.capabilities.nodes);
     let mut shows = Vec::new();

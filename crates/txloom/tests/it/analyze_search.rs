@@ -156,6 +156,7 @@ fn eventual(instances: usize) -> Wanted {
         initial: None,
         time: None,
         grouping: false,
+        second: None,
     }
 }
 

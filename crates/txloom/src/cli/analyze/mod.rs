@@ -66,6 +66,9 @@ pub struct AnalyzeArgs {
     /// Look for the cheapest change that removes each anomaly, and for changes that remove all of them
     #[arg(long, requires = "level", conflicts_with = "each_statement")]
     pub fix: bool,
+    /// Who answers whether a cycle can happen. With z3, every question is asked of both, and both must agree
+    #[arg(long, value_name = "NAME", default_value = "embedded", requires = "level")]
+    pub solver: SolverName,
     /// Print every structure, also those that contain a smaller one
     #[arg(long, requires = "level")]
     pub all: bool,
@@ -96,6 +99,16 @@ pub struct AnalyzeArgs {
     /// What private servers are told.
     #[command(flatten)]
     pub server: ServerArgs,
+}
+
+/// Who answers questions about values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum SolverName {
+    /// The one that is built in.
+    #[default]
+    Embedded,
+    /// The one that is built in, and z3 as a second opinion.
+    Z3,
 }
 
 /// What people will want to do.

@@ -1,6 +1,7 @@
 //! What the flags of `analyze` mean.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use txloom_core::level::LevelName;
@@ -12,10 +13,12 @@ use super::super::cases::{expand, read_file};
 use super::super::failure::Failure;
 use super::super::settings;
 use super::super::streams::Streams;
-use super::AnalyzeArgs;
+use super::{AnalyzeArgs, SolverName};
+use crate::analyze::search::Second;
 use crate::analyze::trial::Settings;
 use crate::analyze::{Project, SourceFile};
 use crate::engines::Target;
+use crate::solver::Solver;
 
 /// What `analyze` is to do.
 pub(super) struct AnalyzeSettings {
@@ -49,6 +52,8 @@ pub(super) struct SearchSettings {
     pub(super) time: Option<Duration>,
     /// Whether changes are looked for that remove what is found.
     pub(super) fix: bool,
+    /// Who hears every question of the solver, too.
+    pub(super) second: Option<Arc<Second>>,
 }
 
 impl AnalyzeSettings {
@@ -129,7 +134,20 @@ impl SearchSettings {
             initial: args.initial.as_ref().map(read).transpose()?,
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
+            second: second(args.solver)?,
         }))
+    }
+}
+
+/// The other solver, if it is wanted.
+fn second(solver: SolverName) -> Result<Option<Arc<Second>>, Failure> {
+    match (solver, Solver::find()) {
+        (SolverName::Embedded, _) => Ok(None),
+        (SolverName::Z3, Some(z3)) => Ok(Some(Arc::new(Second::new(z3)))),
+        (SolverName::Z3, None) => Err(Failure::bad_input(
+            "--solver z3: there is no z3 on the search path; install it (Debian's package `z3`, Python's `z3-solver`), or \
+             leave the flag out: the embedded solver needs nothing",
+        )),
     }
 }
 
