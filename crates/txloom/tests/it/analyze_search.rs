@@ -281,6 +281,9 @@ fn what_shows_can_be_run_again() {
         let words: Vec<&str> = replay.expect("a command").split_whitespace().collect();
         let again = output(&words);
         assert_eq!(again.code, 1, "{words:?}\n{}{}", again.stdout, again.stderr);
+        let picture = done.stdout.lines().find_map(|line| line.split("a picture of it: ").nth(1)).expect("a picture");
+        let drawn = std::fs::read_to_string(picture.trim()).expect("it is there");
+        assert!(drawn.starts_with("<?xml") && drawn.contains("rw accounts"), "{drawn}");
     });
 }
 

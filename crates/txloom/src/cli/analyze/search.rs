@@ -148,6 +148,8 @@ fn run_all(
             structure.breaks = report::broken(finding);
             if let Some(folder) = &mut folder {
                 folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
+                structure.fate = Some(fate.clone());
+                folder.draw(&structure.picture(), &mut fate)?;
             }
         }
         structure.fate = Some(fate);

@@ -1,6 +1,11 @@
 //! What `analyze` tells of an application.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+
+use super::check::{EdgeReport, ViolationReport};
+use super::finding::ExplanationReport;
 
 /// What can go wrong in an application, and what does.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -92,6 +97,9 @@ pub struct StructureReport {
     pub remark: RemarkReport,
     /// Its dependencies: `a reads customer.c_balance (payment.sql:87), which b overwrites (payment.sql:93)`.
     pub dependencies: Vec<String>,
+    /// The same to be drawn: between calls, by their names.
+    #[serde(default)]
+    pub cycle: Vec<EdgeReport>,
     /// Its calls, as text.
     pub calls: Vec<String>,
     /// The rows that matter at the start.
@@ -107,6 +115,27 @@ pub struct StructureReport {
     /// What removes it, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixReport>,
+}
+
+impl StructureReport {
+    /// What is drawn: the cycle between the calls, and in words which they are and what each reads and writes.
+    pub fn picture(&self) -> ViolationReport {
+        let names: BTreeSet<&str> = self.cycle.iter().map(|edge| edge.from.as_str()).collect();
+        let lets = names.iter().zip(&self.calls).map(|(name, call)| format!("{name} = {call}")).collect();
+        let fate = self.fate.as_ref().filter(|fate| !fate.says.is_empty()).map(|fate| fate.says.clone());
+        let however = fate.unwrap_or_else(|| "no order of the calls, one after the other, does that".to_string());
+        let explanation = ExplanationReport { lets, thens: self.dependencies.clone(), however: vec![however] };
+        ViolationReport {
+            anomaly: self.class.clone(),
+            name: self.class.replace('-', " "),
+            what: self.remark.title.clone(),
+            citation: String::new(),
+            count: self.anomalies,
+            explanation,
+            transactions: Vec::new(),
+            cycle: self.cycle.clone(),
+        }
+    }
 }
 
 /// A change that removes anomalies.
@@ -263,13 +292,16 @@ pub struct FateReport {
     /// The command that does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// A picture of the cycle.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub picture: Option<String>,
 }
 
 impl FateReport {
     /// A verdict with its reason, and nothing to show.
     pub fn new(verdict: &str, says: impl Into<String>) -> FateReport {
         let (verdict, says) = (verdict.to_string(), says.into());
-        FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None }
+        FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None, picture: None }
     }
 }
 

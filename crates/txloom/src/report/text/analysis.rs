@@ -145,6 +145,9 @@ impl Printer<'_> {
         if let Some(replay) = &fate.replay {
             notes.push(format!("to see it again: {replay}"));
         }
+        if let Some(picture) = &fate.picture {
+            notes.push(format!("a picture of it: {picture}"));
+        }
         notes
     }
 
