@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
-//!                                      search, brute, solvers, fixes; all of them if none is named
+//!                                      search, brute, solvers, fixes, requirements; all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -21,6 +21,7 @@
 //! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
 //! * [`solvers`]: the embedded solver and z3 have the same answers to all that the search asks
 //! * [`fixes`]: what `analyze --fix` proposes, made and run
+//! * [`requirements`]: which of TPC-C's are broken by directed tests, and which by a storm
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -37,6 +38,7 @@ mod flow;
 mod search;
 mod brute;
 mod fixes;
+mod requirements;
 mod solvers;
 
 use anyhow::{Context, Result};
@@ -63,6 +65,7 @@ const SECTIONS: &[&str] = &[
     "brute",
     "solvers",
     "fixes",
+    "requirements",
 ];
 
 /// One part of the table, and whether its bar is met.
@@ -120,6 +123,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "brute" => brute::run(),
         "solvers" => solvers::run(),
         "fixes" => fixes::run(),
+        "requirements" => requirements::run(),
         _ => histories::run(),
     }
 }
