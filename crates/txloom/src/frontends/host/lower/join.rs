@@ -4,6 +4,7 @@
 //! ways, an object that is there or not: each branch notes its number in a variable, and the value is a *choice* by it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use txloom_core::program::{self as ir, Span, Statement};
 
@@ -46,18 +47,33 @@ impl Lowerer<'_> {
             state.values.resize(self.slots.len(), Value::Unset);
         }
         for slot in 0..self.slots.len() {
+            let first = &ends.states[reaching[0]].values[slot];
+            if reaching.iter().all(|at| ends.states[*at].values[slot] == *first) {
+                let value = first.clone();
+                joined.values.resize(self.slots.len(), Value::Unset);
+                joined.values[slot] = value;
+                continue;
+            }
             let values: Vec<(usize, Value)> =
                 reaching.iter().map(|at| (*at, ends.states[*at].values[slot].clone())).collect();
             let value = self.join_values(values, Some(slot), &mut ends, &mut joined, span);
             joined.values.resize(self.slots.len(), Value::Unset);
             joined.values[slot] = value;
         }
-        let ids: BTreeSet<usize> = reaching.iter().flat_map(|at| ends.states[*at].objects.keys().copied()).collect();
+        let ids: BTreeSet<usize> = reaching.iter().flat_map(|at| ends.states[*at].objects.keys()).collect();
         for id in ids {
+            let mut shared = reaching.iter().filter_map(|at| ends.states[*at].objects.shared(id));
+            if let Some(first) = shared.next()
+                && shared.all(|other| Rc::ptr_eq(first, other) || other == first)
+            {
+                let first = first.clone();
+                joined.objects.share(id, first);
+                continue;
+            }
             let objects: Vec<(usize, Object)> =
                 reaching.iter().filter_map(|at| Some((*at, ends.states[*at].objects.get(&id)?.clone()))).collect();
             let object = self.join_objects(objects, &mut ends, &mut joined, span);
-            joined.objects.entry(id).or_insert(object);
+            joined.objects.insert(id, object);
         }
         joined.values.resize(self.slots.len(), Value::Unset);
         joined.known = known_in_all(reaching.iter().map(|at| &ends.states[*at]));
@@ -346,8 +362,14 @@ impl Lowerer<'_> {
                     _ => value,
                 };
             }
-            for (id, object) in state.objects {
-                match (joined.objects.get_mut(&id), object) {
+            let ids: Vec<usize> = state.objects.keys().collect();
+            for id in ids {
+                let Some(shared) = state.objects.shared(id).cloned() else { continue };
+                if joined.objects.shared(id).is_none_or(|known| Rc::ptr_eq(known, &shared)) {
+                    joined.objects.share(id, shared);
+                    continue;
+                }
+                match (joined.objects.get_mut(&id), (*shared).clone()) {
                     (Some(Object::Record(known)), Object::Record(other)) => known.fields.extend(other.fields),
                     (Some(Object::Statement(known)), Object::Statement(other)) => {
                         known.binds.extend(other.binds);
@@ -361,7 +383,7 @@ impl Lowerer<'_> {
                         let sample = sample.or(other.sample).or(known.sample.take());
                         *known = List { elements: None, sample };
                     }
-                    (_, object) => drop(joined.objects.insert(id, object)),
+                    (_, object) => joined.objects.insert(id, object),
                 }
             }
         }

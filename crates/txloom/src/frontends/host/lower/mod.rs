@@ -46,7 +46,7 @@ use super::vocabulary::Sort;
 const DEPTH_MAX: usize = 220;
 
 /// How many statements a procedure may have: helpers that call helpers multiply.
-const STATEMENTS_MAX: usize = 60_000;
+const STATEMENTS_MAX: usize = 20_000;
 
 /// What a method has become.
 pub(crate) struct Lowered {
@@ -158,7 +158,8 @@ pub(crate) struct Lowerer<'p> {
     opening: Vec<(usize, String)>,
     cursors: BTreeMap<String, CursorInfo>,
     single: BTreeSet<String>,
-    names: BTreeSet<String>,
+    /// Names that are taken, with the last number that was put behind each.
+    names: BTreeMap<String, usize>,
     made_up: BTreeSet<String>,
     prologue: Vec<Statement>,
     parameters: Vec<Parameter>,
@@ -194,7 +195,7 @@ impl<'p> Lowerer<'p> {
             opening: Vec::new(),
             cursors: BTreeMap::new(),
             single: BTreeSet::new(),
-            names: BTreeSet::new(),
+            names: BTreeMap::new(),
             made_up: BTreeSet::new(),
             prologue: Vec::new(),
             parameters: Vec::new(),

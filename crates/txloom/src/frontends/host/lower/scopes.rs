@@ -75,11 +75,12 @@ impl<'p> Lowerer<'p> {
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let base = plain_name(wish, "v_");
         let mut name = base.clone();
-        let mut number = 1;
-        while !self.names.insert(name.clone()) {
-            number += 1;
+        while self.names.contains_key(&name) {
+            let number = self.names.entry(base.clone()).or_insert(1);
+            *number += 1;
             name = format!("{base}_{number}");
         }
+        self.names.insert(name.clone(), 1);
         name
     }
 

@@ -14,7 +14,6 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
     let uses = walk::uses(body);
     let definitions = walk::definitions(body);
     let once = |name: &str| uses.get(name) == Some(&1) && definitions.get(name) == Some(&1);
-    let mut renamed: BTreeSet<String> = BTreeSet::new();
     walk::each_list(body, &mut |list| {
         let mut at = 0;
         while at < list.len() {
@@ -30,7 +29,6 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
             };
             let count = declared.len();
             for statement in declared {
-                renamed.extend(walk::defined(&statement).into_iter().map(|variable| variable.name.clone()));
                 list.insert(at, statement);
             }
             at += count + 1;
@@ -40,32 +38,26 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
 
 /// Looks for assignments behind a statement; gives the declarations that must stand before it.
 fn behind(list: &mut Vec<Statement>, at: usize, sources: &[String]) -> Vec<Statement> {
-    let (head, rest) = list.split_at_mut(at + 1);
-    let mut rest = rest.to_vec();
-    let targets = moved(&mut rest, sources);
-    list.truncate(at + 1);
-    let (renames, declared) = targets;
+    let (renames, declared) = moved(list, at + 1, sources);
     rename(&mut list[at], &renames);
-    list.extend(rest);
-    let _ = at;
     declared
 }
 
 /// The same for the body of a loop over rows.
 fn inside(statement: &mut Statement, sources: &[String]) -> Vec<Statement> {
     let StatementKind::ForEach { body, .. } = &mut statement.kind else { return Vec::new() };
-    let (renames, declared) = moved(body, sources);
+    let (renames, declared) = moved(body, 0, sources);
     rename(statement, &renames);
     declared
 }
 
-/// Takes assignments of sources out of a list: what each source is called now, and declarations.
-fn moved(list: &mut Vec<Statement>, sources: &[String]) -> (BTreeMap<String, String>, Vec<Statement>) {
+/// Takes assignments of sources out of a list, from a position on: what each source is called now, and declarations.
+fn moved(list: &mut Vec<Statement>, from: usize, sources: &[String]) -> (BTreeMap<String, String>, Vec<Statement>) {
     let mut renames = BTreeMap::new();
     let mut declared = Vec::new();
     let mut mentioned: BTreeSet<String> = BTreeSet::new();
-    let mut at = 0;
-    while at < list.len() && !sources.is_empty() {
+    let mut at = from;
+    while at < list.len() && renames.len() < sources.len() {
         let taken = match &list[at].kind {
             StatementKind::Assign { variable, value } => copied(value, sources).map(|from| (from, variable, None)),
             StatementKind::Declare { variable, type_name, default: Some(value) } => {
