@@ -55,8 +55,6 @@ pub(crate) struct Lowered {
     pub(crate) diagnostics: Vec<(usize, Diagnostic)>,
     /// The statements that are sent, by the place of their text, and whether they are understood.
     pub(crate) sites: BTreeMap<(usize, usize), Site>,
-    /// The methods that were followed.
-    pub(crate) followed: BTreeSet<MethodId>,
     /// The variables that we have made up.
     pub(crate) made_up: BTreeSet<String>,
     /// The cursors whose queries have one row at most.
@@ -69,6 +67,8 @@ pub(crate) struct Lowered {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     pub(crate) span: Span,
+    /// Whether a method that is followed sends it.
+    pub(crate) is_sent: bool,
     pub(crate) is_understood: bool,
 }
 
@@ -167,7 +167,6 @@ pub(crate) struct Lowerer<'p> {
     inputs: BTreeMap<String, String>,
     diagnostics: Vec<(usize, Diagnostic)>,
     sites: BTreeMap<(usize, usize), Site>,
-    followed: BTreeSet<MethodId>,
     depth: usize,
     /// What the variable is called that the value will go to.
     wish: Option<String>,
@@ -202,7 +201,6 @@ impl<'p> Lowerer<'p> {
             inputs: BTreeMap::new(),
             diagnostics: Vec::new(),
             sites: BTreeMap::new(),
-            followed: BTreeSet::new(),
             depth: 0,
             wish: None,
             caught: Vec::new(),
@@ -216,7 +214,6 @@ impl<'p> Lowerer<'p> {
     pub(crate) fn procedure(mut self, name: &str, id: MethodId) -> Lowered {
         let world = self.world;
         let method = world.method(id);
-        self.followed.insert(id);
         self.frames.push(Frame {
             method: Some(id),
             class: id.class,
@@ -244,7 +241,6 @@ impl<'p> Lowerer<'p> {
             procedure,
             diagnostics: self.diagnostics,
             sites: self.sites,
-            followed: self.followed,
             made_up: self.made_up,
             single: self.single,
             ends_transactions: self.ends_transactions,

@@ -309,6 +309,14 @@ impl<'p> Lowerer<'p> {
     /// Makes sure that a variable's value is where a loop or a branch can change it.
     pub(super) fn settle(&mut self, slot: usize, span: Span) {
         let value = self.state.values.get(slot).cloned().unwrap_or(Value::Unset);
+        if value == Value::Null
+            && let Some(home) = self.slots[slot].home.clone()
+        {
+            let null = self.expr_of(Value::Null, span);
+            self.set(&home, null, span);
+            self.state.values[slot] = Value::Plain(variable(&home, self.at(span)), self.slots[slot].sort);
+            return;
+        }
         let is_at_home = match (&value, &self.slots[slot].home) {
             (Value::Plain(ir::Expr { kind: ir::ExprKind::Variable(name), .. }, _), Some(home)) => name == home,
             (Value::Text(template), Some(home)) => template.held.as_ref() == Some(home),

@@ -92,7 +92,7 @@ impl Lowerer<'_> {
         let hint = "text that is put together from constants is followed";
         let file = self.file();
         self.diagnostics.push((file, Diagnostic::error(span, message).with_hint(hint)));
-        self.sites.entry((file, span.start)).or_insert(Site { span, is_understood: false });
+        self.sites.entry((file, span.start)).or_insert(Site { span, is_sent: true, is_understood: false });
     }
 
     fn send_template(
@@ -109,7 +109,7 @@ impl Lowerer<'_> {
         };
         let verb = first_words(template);
         if self.control(&verb, span) {
-            self.sites.insert((file, place.start), Site { span: place, is_understood: true });
+            self.sites.insert((file, place.start), Site { span: place, is_sent: true, is_understood: true });
             return Answers::default();
         }
         let mut sql = self.statement_of(template, binds, span);
@@ -122,7 +122,7 @@ impl Lowerer<'_> {
             (access, complaints) = access::of_statement(&sql, at, self.world.schema, self.world.language);
         }
         let is_understood = !has_errors(&complaints);
-        let site = self.sites.entry((file, place.start)).or_insert(Site { span: place, is_understood });
+        let site = self.sites.entry((file, place.start)).or_insert(Site { span: place, is_sent: true, is_understood });
         site.is_understood |= is_understood;
         let is_query = match wanted {
             Wanted::Rows => true,
@@ -194,7 +194,7 @@ impl Lowerer<'_> {
                 (cursor, rows)
             }
         };
-        if has_one_row(access) {
+        if has_one_row(access) || is_limited(&query) {
             self.single.insert(cursor.clone());
         }
         self.emit(StatementKind::Open { cursor, query }, span);
@@ -322,6 +322,13 @@ fn has_one_row(access: &Access) -> bool {
     let is_by_key = |table: &TableAccess| matches!(table.reach, Reach::Key(_));
     let is_aggregate = access.selection.as_ref().is_some_and(|one| one.is_exact && one.aggregates());
     is_aggregate || (!access.tables.is_empty() && access.tables.iter().all(is_by_key))
+}
+
+/// Whether a query says itself that one row is enough.
+fn is_limited(query: &SqlStatement) -> bool {
+    let text = query.to_string().to_uppercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.ends_with(&["LIMIT", "1"]) || words.windows(4).any(|four| four == ["FETCH", "FIRST", "1", "ROW"])
 }
 
 fn has_errors(complaints: &[Diagnostic]) -> bool {

@@ -1,11 +1,13 @@
 //! Columns that go to a variable of the source at once.
 //!
 //! `SELECT b INTO :rs_b …; … SET x = :rs_b` is `SELECT b INTO :x …`, if nothing in between mentions `x` and nothing else
-//! asks for `rs_b`.
+//! asks for `rs_b`. `IF FOUND() THEN SET x = :rs_b; ELSE SET x = NULL; END IF` is what INTO does anyway; without the
+//! ELSE it is `INTO KEEP`, if there is one row at most.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use txloom_core::program::{Expr, ExprKind, Statement, StatementKind};
+use txloom_core::program::{Expr, ExprKind, IntoRule, SqlPart, SqlStatement, Statement, StatementKind};
+use txloom_core::value::Value;
 
 use super::{labels, walk};
 
@@ -22,6 +24,7 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
                 .map(|variable| variable.name.clone())
                 .filter(|name| made_up.contains(name) && once(name))
                 .collect();
+            asked(list, at, &sources);
             let declared = match &list[at].kind {
                 StatementKind::Sql(_) | StatementKind::Fetch { .. } => behind(list, at, &sources),
                 StatementKind::ForEach { .. } => inside(&mut list[at], &sources),
@@ -34,6 +37,59 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
             at += count + 1;
         }
     });
+}
+
+/// Removes an IF behind a statement that does what an INTO can do itself.
+fn asked(list: &mut Vec<Statement>, at: usize, sources: &[String]) {
+    let Some(rule) = walk::sql(&list[at]).and_then(SqlStatement::into_clause).map(|into| into.rule) else {
+        return;
+    };
+    let Some(StatementKind::If { branches, otherwise }) = list.get(at + 1).map(|next| &next.kind) else { return };
+    let [branch] = branches.as_slice() else { return };
+    let (found, missing) = match &branch.condition.kind {
+        ExprKind::Found => (&branch.body, otherwise),
+        ExprKind::Not(operand) if operand.kind == ExprKind::Found => (otherwise, &branch.body),
+        _ => return,
+    };
+    let Some(renames) = found.iter().map(|one| assigned_source(one, sources)).collect::<Option<BTreeMap<_, _>>>()
+    else {
+        return;
+    };
+    let targets: BTreeSet<&String> = renames.values().collect();
+    let nulls: Option<BTreeSet<&String>> = missing.iter().map(assigned_null).collect();
+    let is_distinct = targets.len() == found.len() && !found.is_empty();
+    let keeps = missing.is_empty() && rule == IntoRule::Single;
+    let clears = nulls.is_some_and(|nulls| nulls == targets) && matches!(rule, IntoRule::Single | IntoRule::First);
+    if !is_distinct || !(keeps || clears) {
+        return;
+    }
+    rename(&mut list[at], &renames);
+    if keeps && let StatementKind::Sql(sql) = &mut list[at].kind {
+        for part in &mut sql.parts {
+            if let SqlPart::Into(into) = part {
+                into.rule = IntoRule::Keep;
+            }
+        }
+    }
+    list.remove(at + 1);
+}
+
+/// `SET x = :source`
+fn assigned_source(statement: &Statement, sources: &[String]) -> Option<(String, String)> {
+    match &statement.kind {
+        StatementKind::Assign { variable, value } => Some((copied(value, sources)?, variable.name.clone())),
+        _ => None,
+    }
+}
+
+/// `SET x = NULL`
+fn assigned_null(statement: &Statement) -> Option<&String> {
+    match &statement.kind {
+        StatementKind::Assign { variable, value: Expr { kind: ExprKind::Literal(Value::Null), .. } } => {
+            Some(&variable.name)
+        }
+        _ => None,
+    }
 }
 
 /// Looks for assignments behind a statement; gives the declarations that must stand before it.

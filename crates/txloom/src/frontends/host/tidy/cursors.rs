@@ -58,7 +58,11 @@ fn combine(list: &mut Vec<Statement>, at: usize, cursor: &str, uses: &BTreeMap<S
                 let is_unchecked = !is_checked(list, next, uses);
                 let is_read = variables.iter().any(|variable| uses.contains_key(&variable.name));
                 let fails = is_unchecked && is_read;
-                let rule = if fails && is_single { IntoRule::Strict } else { IntoRule::First };
+                let rule = match (is_single, fails) {
+                    (true, true) => IntoRule::Strict,
+                    (true, false) => IntoRule::Single,
+                    (false, _) => IntoRule::First,
+                };
                 let into = IntoClause { variables: variables.clone(), rule };
                 let span = list[at].span;
                 list[next] = Statement { kind: StatementKind::Sql(with_into(query, into)), span };
