@@ -1,14 +1,16 @@
 //! The files of an application, read together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use txloom_core::case::Assert;
-use txloom_core::program::access::ProcedureAccess;
+use txloom_core::program::access::{ProcedureAccess, nodes};
 use txloom_core::program::code::OperationKind;
 use txloom_core::program::front::{self, Definitions};
 use txloom_core::program::schema::Schema;
-use txloom_core::program::{Diagnostic, Program, Severity, Span, Statement, StatementKind};
+use txloom_core::program::{Diagnostic, Language, Procedure, Program, Severity, Span, Statement, StatementKind};
+
+use crate::frontends::{self, FileReading, SourceLanguage};
 
 /// A file of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +58,25 @@ pub struct Project {
 impl Project {
     /// Reads all files; each knows the tables of all others.
     pub fn read(files: Vec<SourceFile>) -> Project {
-        let schemas: Vec<Schema> =
-            files.iter().map(|file| front::read(&file.text, &Schema::default()).schema).collect();
+        let is_sql = |file: &SourceFile| SourceLanguage::of(file) == SourceLanguage::Sql;
+        let first = |file: &SourceFile| is_sql(file).then(|| front::read(&file.text, &Schema::default()));
+        let (schemas, languages): (Vec<Schema>, Vec<Language>) = files
+            .iter()
+            .map(|file| first(file).map(|reading| (reading.schema, reading.language)).unwrap_or_default())
+            .unzip();
+        let language = languages.into_iter().find(|language| *language != Language::Any).unwrap_or_default();
+        let mut sources: BTreeMap<usize, FileReading> =
+            frontends::read(&files, &together(schemas.iter()), language).into_iter().collect();
         let mut project = Project { files, ..Project::default() };
         let mut program = Program::default();
         for at in 0..project.files.len() {
-            let others = schemas.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, schema)| schema);
-            project.add(at, &together(others), &mut program);
+            match sources.remove(&at) {
+                Some(reading) => project.add_source(at, reading, &together(schemas.iter()), &mut program),
+                None => {
+                    let others = schemas.iter().enumerate().filter(|(other, _)| *other != at);
+                    project.add(at, &together(others.map(|(_, schema)| schema)), &mut program);
+                }
+            }
         }
         project.program = Arc::new(program);
         project.check_asserts();
@@ -83,7 +97,32 @@ impl Project {
         self.statements = (self.statements.0 + all, self.statements.1 + understood);
         let diagnostics = reading.diagnostics.into_iter().chain(said.diagnostics);
         self.diagnostics.extend(diagnostics.map(|diagnostic| (file, diagnostic)));
-        for (procedure, access) in reading.program.procedures.into_iter().zip(reading.accesses) {
+        self.add_procedures(file, reading.program.procedures.into_iter().zip(reading.accesses), program);
+    }
+
+    /// Adds what a file of a host language says.
+    fn add_source(&mut self, file: usize, reading: FileReading, known: &Schema, program: &mut Program) {
+        self.statements = (self.statements.0 + reading.statements.0, self.statements.1 + reading.statements.1);
+        let mut diagnostics = reading.diagnostics;
+        let mut procedures = Vec::new();
+        for procedure in reading.procedures {
+            let (access, complaints) = nodes::of_procedure(&procedure, known, reading.language);
+            diagnostics.extend(complaints);
+            procedures.push((procedure, access));
+        }
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+        diagnostics.dedup_by(|a, b| a.span.start == b.span.start && a.message == b.message);
+        self.diagnostics.extend(diagnostics.into_iter().map(|diagnostic| (file, diagnostic)));
+        self.add_procedures(file, procedures.into_iter(), program);
+    }
+
+    fn add_procedures(
+        &mut self,
+        file: usize,
+        procedures: impl Iterator<Item = (Procedure, ProcedureAccess)>,
+        program: &mut Program,
+    ) {
+        for (procedure, access) in procedures {
             if program.procedure(&procedure.name).is_some() {
                 let message = format!("another file has a procedure {}, too; this one is left out", procedure.name);
                 self.diagnostics.push((file, Diagnostic::error(procedure.span, message)));

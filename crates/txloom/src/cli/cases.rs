@@ -45,30 +45,38 @@ pub fn load(paths: &[PathBuf], streams: &mut Streams) -> Result<Vec<LoadedCase>,
 
 /// The files that a path stands for: itself, or all with that extension in a directory.
 pub(super) fn expand(path: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+    expand_any(path, &[extension]).map_err(|_| {
+        let message = format!("there are no cases (*.{extension}) in the directory {}", path.display());
+        Failure::bad_input(message)
+    })
+}
+
+/// The files that a path stands for: itself, or all with one of the extensions in a directory.
+pub(super) fn expand_any(path: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     if is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
     let mut files = Vec::new();
-    collect(path, extension, DEPTH_MAX, &mut files)?;
+    collect(path, extensions, DEPTH_MAX, &mut files)?;
     files.sort();
     if files.is_empty() {
-        return Err(Failure::bad_input(format!(
-            "there are no cases (*.{extension}) in the directory {}",
-            path.display()
-        )));
+        let wanted = extensions.join(", *.");
+        let message = format!("there are no files of an application (*.{wanted}) in the directory {}", path.display());
+        return Err(Failure::bad_input(message));
     }
     Ok(files)
 }
 
-fn collect(directory: &Path, extension: &str, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn collect(directory: &Path, extensions: &[&str], depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let cannot_read = |error| cannot_read(directory, &error);
     for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
         let path = entry.map_err(cannot_read)?.path();
         if path.is_dir() {
             if depth > 0 {
-                collect(&path, extension, depth - 1, files)?;
+                collect(&path, extensions, depth - 1, files)?;
             }
-        } else if path.extension().is_some_and(|found| found == extension) && !is_program(&path) {
+        } else if path.extension().is_some_and(|found| extensions.iter().any(|one| found == *one)) && !is_program(&path)
+        {
             files.push(path);
         }
     }

@@ -9,7 +9,7 @@ use txloom_core::program::state::{self, Samples};
 use txloom_core::search::cycles::Bounds;
 
 use super::super::args::ServerArgs;
-use super::super::cases::{expand, read_file};
+use super::super::cases::{expand_any, read_file};
 use super::super::failure::Failure;
 use super::super::settings;
 use super::super::streams::Streams;
@@ -18,6 +18,7 @@ use crate::analyze::search::Second;
 use crate::analyze::trial::Settings;
 use crate::analyze::{Project, SourceFile};
 use crate::engines::Target;
+use crate::frontends::SourceLanguage;
 use crate::solver::Solver;
 
 /// What `analyze` is to do.
@@ -69,7 +70,7 @@ impl AnalyzeSettings {
         settings::tell_servers(&mut targets, &args.server)?;
         let mut files: Vec<PathBuf> = Vec::new();
         for path in args.schema.iter().chain(&args.files) {
-            for file in expand(path, "sql")? {
+            for file in expand_any(path, &SourceLanguage::endings().collect::<Vec<_>>())? {
                 if !files.contains(&file) {
                     files.push(file);
                 }

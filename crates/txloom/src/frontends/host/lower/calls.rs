@@ -1,0 +1,332 @@
+//! Calls: of the library, of methods of the program (which are inlined), of anything else.
+
+use txloom_core::program::{self as ir, Span, StatementKind};
+
+use super::super::index::MethodId;
+use super::super::tree::{Call, Expr, ExprKind, Method};
+use super::super::values::{List, Object, Record, Template, Value};
+use super::super::vocabulary::{Act, Sort};
+use super::expressions::is_class_name;
+use super::{Exit, Frame, Lowerer};
+
+impl<'p> Lowerer<'p> {
+    pub(super) fn call(&mut self, call: &'p Call, span: Span) -> Value {
+        let wish = self.wish.take();
+        let Some(receiver) = &call.receiver else { return self.plain_call(call, wish, span) };
+        if is_self(receiver) {
+            return self.plain_call(call, wish, span);
+        }
+        if let Some(class) = self.class_of_name(receiver) {
+            if let Some(id) = self.world.find(class, &call.name, call.arguments.len()) {
+                let arguments = self.arguments(call);
+                return self.inline(id, arguments, None, span);
+            }
+            return self.foreign(call, span);
+        }
+        if is_class_name(receiver) && self.is_nothing_of_ours(receiver) {
+            if let Some(act) = self.world.vocabulary.act_anywhere(call) {
+                return self.perform(act, Value::Unknown(span), call, wish, span);
+            }
+            return self.foreign(call, span);
+        }
+        let on = self.value(receiver);
+        self.call_on(on, call, wish, span)
+    }
+
+    /// Whether a name that looks like a class is not a variable.
+    fn is_nothing_of_ours(&mut self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => self.find_slot(name).is_none(),
+            _ => true,
+        }
+    }
+
+    /// A call of a method of an object.
+    fn call_on(&mut self, on: Value, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        let is_several = matches!(&on, Value::Choice(_, options) if options.iter().any(|(_, one)| is_object(one)));
+        if is_several || matches!(on, Value::Perhaps(..)) {
+            return self.each_option(on, span, &mut |this, option| this.call_on(option, call, wish.clone(), span));
+        }
+        let sort = self.sort_of_object(&on);
+        if let Some(act) = sort.and_then(|sort| self.world.vocabulary.act(sort, call)) {
+            return self.perform(act, on, call, wish, span);
+        }
+        if let Value::Object(id) = on
+            && let Some(Object::Record(record)) = self.state.objects.get(&id)
+        {
+            let class = self.world.class_named(&record.class);
+            let method = class.and_then(|class| self.world.find(class, &call.name, call.arguments.len()));
+            let arguments = self.arguments(call);
+            return match method {
+                Some(method) => self.inline(method, arguments, Some(id), span),
+                None => self.accessor(id, call, arguments, span),
+            };
+        }
+        if matches!(on, Value::Input(_, Sort::Object) | Value::Unknown(_)) {
+            if let Some(id) = self.only_method(call) {
+                let arguments = self.arguments(call);
+                return self.inline(id, arguments, None, span);
+            }
+            if let Some(act) = self.world.vocabulary.act_anywhere(call) {
+                return self.perform(act, on, call, wish, span);
+            }
+        }
+        let arguments = self.arguments(call);
+        self.library(on, call, arguments, span)
+    }
+
+    fn sort_of_object(&self, value: &Value) -> Option<Sort> {
+        match value {
+            Value::Object(id) => match self.state.objects.get(id)? {
+                Object::Connection => Some(Sort::Connection),
+                Object::Statement(_) => Some(Sort::Statement),
+                Object::Rows(_) => Some(Sort::Rows),
+                Object::Builder(_) => Some(Sort::Builder),
+                Object::List(_) => Some(Sort::List),
+                Object::Record(_) => Some(Sort::Object),
+            },
+            Value::Input(_, sort @ (Sort::Connection | Sort::Statement | Sort::Rows | Sort::SqlText)) => Some(*sort),
+            Value::Text(_) => Some(Sort::SqlText),
+            _ => None,
+        }
+    }
+
+    /// A call without a receiver, or of the object itself.
+    fn plain_call(&mut self, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        if let Some(act) = self.world.vocabulary.act_anywhere(call) {
+            return self.perform(act, Value::Unknown(span), call, wish, span);
+        }
+        let (class, this) = self.frames.last().map_or((0, None), |frame| (frame.class, frame.this));
+        let found = self.world.find(class, &call.name, call.arguments.len()).or_else(|| self.only_method(call));
+        let arguments = self.arguments(call);
+        match found {
+            Some(id) => {
+                let this = this.filter(|_| id.class == class);
+                self.inline(id, arguments, this, span)
+            }
+            None => self.library(Value::Unknown(span), call, arguments, span),
+        }
+    }
+
+    /// The method of that name, if the whole program has only one.
+    fn only_method(&self, call: &Call) -> Option<MethodId> {
+        self.world.only(&call.name, call.arguments.len())
+    }
+
+    pub(super) fn arguments(&mut self, call: &'p Call) -> Vec<Value> {
+        let values: Vec<Value> = call.arguments.iter().map(|argument| self.value(argument)).collect();
+        call.named.iter().for_each(|(_, value)| drop(self.value(value)));
+        values
+    }
+
+    /// A call of something that is not ours.
+    fn foreign(&mut self, call: &'p Call, span: Span) -> Value {
+        let arguments = self.arguments(call);
+        self.library(Value::Unknown(span), call, arguments, span)
+    }
+
+    /// Follows a method of the program where it is called.
+    pub(super) fn inline(&mut self, id: MethodId, arguments: Vec<Value>, this: Option<usize>, span: Span) -> Value {
+        if self.is_inside(id) {
+            let name = &self.world.method(id).name;
+            self.warn(span, format!("{name} calls itself; that call is not followed"), "");
+            return Value::Unknown(span);
+        }
+        self.deeper(span, Value::Unknown(span), |lowerer| lowerer.inline_inside(id, arguments, this, span))
+    }
+
+    fn inline_inside(&mut self, id: MethodId, arguments: Vec<Value>, this: Option<usize>, span: Span) -> Value {
+        let world = self.world;
+        let method: &'p Method = world.method(id);
+        let file = world.file(id);
+        let outer = self.frames.last().and_then(|frame| frame.stands_at);
+        let stands_at = outer.or_else(|| (file != self.home).then_some(span));
+        let sort = world.vocabulary.sort(&method.result);
+        let slot = self.new_slot(&format!("{}_result", method.name), &method.result, sort);
+        let (label, number) = (self.fresh(&method.name), self.temporary("returned", "INT"));
+        let exit = Exit { label: label.clone(), number: number.clone(), returns: Vec::new(), slot };
+        let scopes = vec![Default::default()];
+        let (loops, tries) = (Vec::new(), Vec::new());
+        let frame =
+            Frame { method: Some(id), class: id.class, file, stands_at, scopes, loops, tries, exit: Some(exit), this };
+        self.frames.push(frame);
+        self.pass(method, arguments, span);
+        let body = self.block(|this| this.statements(&method.body));
+        let frame = self.frames.pop();
+        let returns = frame.and_then(|frame| frame.exit).map(|exit| exit.returns).unwrap_or_default();
+        if let Some(home) = self.slots[slot].home.clone() {
+            self.made_up.insert(home);
+        }
+        if returns.is_empty() {
+            self.out.extend(body);
+            return Value::Unset;
+        }
+        let result = self.returned(&returns, slot, &number, span);
+        let mut states: Vec<super::State> = returns.into_iter().map(|(_, _, state)| state).collect();
+        states.push(std::mem::take(&mut self.state));
+        self.join_quietly(states, span);
+        if let Some(current) = self.state.values.get_mut(slot) {
+            *current = result.clone();
+        }
+        self.emit(StatementKind::Block { label, body }, span);
+        result
+    }
+
+    /// What a method gives back, by which of its returns was taken.
+    fn returned(&mut self, returns: &[(i64, Value, super::State)], slot: usize, number: &str, span: Span) -> Value {
+        let Some((_, first, _)) = returns.first() else { return Value::Unset };
+        if returns.iter().all(|(_, value, _)| value == first) {
+            return first.clone();
+        }
+        let is_plain = |value: &Value| matches!(value, Value::Plain(..) | Value::Unknown(_) | Value::Unset);
+        let home = self.slots[slot].home.clone();
+        match home {
+            Some(home) if returns.iter().any(|(_, value, _)| is_plain(value)) => {
+                Value::Plain(super::super::values::variable(&home, self.at(span)), self.slots[slot].sort)
+            }
+            _ => {
+                let options = returns.iter().map(|(at, value, _)| (*at, value.clone())).collect();
+                Value::Choice(number.to_string(), options)
+            }
+        }
+    }
+
+    /// The parameters of an inlined method.
+    fn pass(&mut self, method: &'p Method, arguments: Vec<Value>, span: Span) {
+        let mut arguments = arguments.into_iter();
+        for parameter in &method.parameters {
+            let sort = self.world.vocabulary.sort(&parameter.type_name);
+            let slot = self.new_slot(&parameter.name, &parameter.type_name, sort);
+            self.bind(&parameter.name, slot);
+            let value = if parameter.takes_rest {
+                let rest: Vec<Value> = arguments.by_ref().collect();
+                match rest.as_slice() {
+                    [only @ Value::Object(_)] => only.clone(),
+                    _ => self.object(Object::List(List { elements: Some(rest), sample: None })),
+                }
+            } else {
+                arguments.next().unwrap_or(Value::Unknown(span))
+            };
+            let value = match value {
+                Value::Input(path, Sort::Object) => Value::Input(path, sort),
+                value => value,
+            };
+            self.assign_slot(slot, value, span);
+            if let Some(home) = self.slots[slot].home.clone() {
+                self.made_up.insert(home);
+            }
+        }
+    }
+
+    /// `new C(…)`
+    pub(super) fn new_object(&mut self, class: &str, arguments: &'p [Expr], span: Span) -> Value {
+        let wish = self.wish.take();
+        let values: Vec<Value> = arguments.iter().map(|argument| self.value(argument)).collect();
+        match self.world.vocabulary.sort(class) {
+            Sort::SqlText => values.into_iter().next().unwrap_or(Value::Unknown(span)),
+            Sort::Builder => {
+                let text = values.into_iter().next().filter(|value| matches!(value, Value::Text(_)));
+                self.object(Object::Builder(text.unwrap_or(Value::Text(Template::default()))))
+            }
+            Sort::List => {
+                let copied = values.first().and_then(|value| self.list(value)).cloned();
+                let is_array = class.ends_with("[]");
+                let elements = if values.is_empty() && !is_array { Some(Vec::new()) } else { None };
+                self.object(Object::List(copied.unwrap_or(List { elements, sample: None })))
+            }
+            Sort::Whole | Sort::Real | Sort::Text | Sort::Bool => {
+                let sort = self.world.vocabulary.sort(class);
+                match values.into_iter().next() {
+                    Some(Value::Plain(expr, _)) => Value::Plain(expr, sort),
+                    Some(Value::Text(template)) if sort != Sort::Text => self.number_in(&template, sort, span),
+                    Some(value) => value,
+                    None => Value::Unknown(span),
+                }
+            }
+            Sort::Time => Value::Plain(super::super::values::any(self.at(span)), Sort::Time),
+            _ => self.new_record(class, values, wish, span),
+        }
+    }
+
+    /// `new BigDecimal("1.5")`
+    fn number_in(&mut self, template: &Template, sort: Sort, span: Span) -> Value {
+        let number = template.as_constant().and_then(|text| txloom_core::value::Number::parse(text.trim()));
+        let kind = match number {
+            Some(number) => ir::ExprKind::Literal(txloom_core::value::Value::Number(number)),
+            None => template.value(span).kind,
+        };
+        Value::Plain(ir::Expr { kind, span: self.at(span) }, sort)
+    }
+
+    fn new_record(&mut self, class: &str, values: Vec<Value>, wish: Option<String>, span: Span) -> Value {
+        let name = wish.unwrap_or_else(|| class.to_lowercase());
+        let record = Record { class: class.to_string(), name, ..Record::default() };
+        let object = self.object(Object::Record(record));
+        let Value::Object(id) = object else { return object };
+        let found = self.world.class_named(class);
+        let constructor = found.and_then(|class| self.world.constructor(class, values.len()));
+        match constructor {
+            Some(constructor) => drop(self.inline(constructor, values, Some(id), span)),
+            // A record of Java: its fields are its parameters.
+            None => {
+                let fields = found.map(|class| &self.world.class(class).fields);
+                let fields = fields.filter(|fields| fields.len() == values.len());
+                for (field, value) in fields.into_iter().flatten().zip(values) {
+                    if let Some(slot) = self.record_field(id, &field.name) {
+                        self.assign_slot(slot, value, span);
+                    }
+                }
+            }
+        }
+        object
+    }
+
+    /// An object of which nothing is known but that it is there.
+    pub(super) fn unknown_record(&mut self, name: &str) -> Value {
+        self.object(Object::Record(Record { name: name.to_string(), ..Record::default() }))
+    }
+
+    /// `getName()`, `setName(x)`, `name()` of an object whose class is not there.
+    fn accessor(&mut self, id: usize, call: &Call, arguments: Vec<Value>, span: Span) -> Value {
+        let field = |prefix: &str| {
+            let rest = call.name.strip_prefix(prefix)?;
+            let first = rest.chars().next().filter(|first| first.is_ascii_uppercase() || *first == '_')?;
+            Some(format!("{}{}", first.to_ascii_lowercase(), &rest[first.len_utf8()..]))
+        };
+        match arguments.as_slice() {
+            [value] => {
+                if let Some(slot) = field("set").and_then(|name| self.record_field(id, &name)) {
+                    self.assign_slot(slot, value.clone(), span);
+                    return Value::Unset;
+                }
+                Value::Unknown(span)
+            }
+            [] => {
+                let name = field("get").or_else(|| field("is")).unwrap_or_else(|| call.name.clone());
+                match self.record_field(id, &name) {
+                    Some(slot) => self.read(slot, span),
+                    None => Value::Unknown(span),
+                }
+            }
+            _ => Value::Unknown(span),
+        }
+    }
+
+    /// Does what the vocabulary says.
+    fn perform(&mut self, act: Act, on: Value, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        let arguments = self.arguments(call);
+        self.act(act, on, call, arguments, wish, span)
+    }
+}
+
+fn is_self(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Name(name) if ["this", "self", "super"].contains(&name.as_str()))
+}
+
+fn is_object(value: &Value) -> bool {
+    match value {
+        Value::Object(_) | Value::Null => true,
+        Value::Choice(_, options) => options.iter().any(|(_, one)| is_object(one)),
+        _ => false,
+    }
+}

@@ -1,0 +1,337 @@
+//! The tree of a host program → the IR: its code is followed, statement by statement, with what is known of each value.
+//!
+//! ```text
+//!   stmt = conn.prepareStatement(SQL)       stmt: a statement with the text of SQL; two `?`
+//!   stmt.setInt(1, x + 1)                   SET stmt_1 = :x + 1
+//!   rs = stmt.executeQuery()                OPEN rs FOR SELECT … WHERE a = :stmt_1 …
+//!   if (rs.next())                          FETCH rs INTO rs_b; SET found = FOUND(); IF :found THEN
+//!     y = rs.getInt("b")                      SET y = :rs_b
+//! ```
+//!
+//! What is said here is always right and never pretty: every value gets a variable at the time at which the source
+//! computes it. [`super::tidy`] makes of it what a person would have written.
+//!
+//! * `scopes`: names and variables
+//! * `join`: what is known after branches that differ
+//! * `statements`, `loops`, `errors`: control flow
+//! * `expressions`, `operators`: values
+//! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
+//! * `database`: what the vocabulary says
+//! * `sql`: texts → statements with holes
+
+mod scopes;
+mod join;
+mod statements;
+mod loops;
+mod errors;
+mod expressions;
+mod operators;
+mod calls;
+mod library;
+mod database;
+mod sql;
+
+pub(crate) use scopes::plain_name;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use txloom_core::program::{self as ir, Diagnostic, Parameter, Procedure, Span, Statement, StatementKind};
+
+use super::index::{MethodId, World};
+use super::tree::Try;
+use super::values::{State, Value};
+use super::vocabulary::Sort;
+
+/// How deep statements, expressions and inlined calls may be nested, all together.
+const DEPTH_MAX: usize = 220;
+
+/// How many statements a procedure may have: helpers that call helpers multiply.
+const STATEMENTS_MAX: usize = 20_000;
+
+/// What a method has become.
+pub(crate) struct Lowered {
+    pub(crate) procedure: Procedure,
+    /// Remarks, with the file that they are about.
+    pub(crate) diagnostics: Vec<(usize, Diagnostic)>,
+    /// The statements that are sent, by the place of their text, and whether they are understood.
+    pub(crate) sites: BTreeMap<(usize, usize), Site>,
+    /// The variables that we have made up.
+    pub(crate) made_up: BTreeSet<String>,
+    /// The cursors whose queries have one row at most.
+    pub(crate) single: BTreeSet<String>,
+    /// Whether it says what a transaction is.
+    pub(crate) ends_transactions: bool,
+}
+
+/// A statement of the source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) span: Span,
+    /// Whether a method that is followed sends it.
+    pub(crate) is_sent: bool,
+    pub(crate) is_understood: bool,
+}
+
+/// A variable of the source.
+struct Slot {
+    /// What it is called, in lower case.
+    name: String,
+    /// The variable of the IR that holds its value, if it has ever had one.
+    home: Option<String>,
+    sort: Sort,
+    type_name: String,
+}
+
+/// A method that is being followed.
+struct Frame<'p> {
+    method: Option<MethodId>,
+    class: usize,
+    file: usize,
+    /// The place that stands for everything in another file.
+    stands_at: Option<Span>,
+    scopes: Vec<BTreeMap<String, usize>>,
+    /// What its loops and blocks are called.
+    loops: Vec<Loop>,
+    /// What is to be done when it is left by an error or a return.
+    tries: Vec<Guard<'p>>,
+    /// Where it goes on when it returns; nothing for the procedure itself.
+    exit: Option<Exit>,
+    /// The object whose method it is.
+    this: Option<usize>,
+}
+
+/// A try that is being followed.
+struct Guard<'p> {
+    body: &'p Try,
+    /// Where it goes on behind.
+    label: String,
+    /// Whether its catches still count: not inside of them.
+    catches: bool,
+    /// What is known where it is left by a catch.
+    ends: Vec<State>,
+}
+
+/// Where an inlined method goes when it returns.
+struct Exit {
+    label: String,
+    /// Which return it was.
+    number: String,
+    /// What was returned by each, and what was known there.
+    returns: Vec<(i64, Value, State)>,
+    /// The variable with the value.
+    slot: usize,
+}
+
+/// A loop, or a block with a name.
+struct Loop {
+    /// As the source calls it.
+    name: Option<String>,
+    /// As the IR does.
+    label: String,
+    /// What `continue` leaves, if it is not the loop that it goes on with.
+    round: Option<String>,
+    is_loop: bool,
+    /// What is known where it is left.
+    ends: Vec<State>,
+}
+
+/// A cursor of the IR.
+struct CursorInfo {
+    /// The name of each column, and the variable that it goes to.
+    columns: Vec<(Option<String>, String)>,
+    /// Whether there may be columns that we do not know.
+    is_open: bool,
+}
+
+/// Follows one method.
+pub(crate) struct Lowerer<'p> {
+    world: &'p World<'p>,
+    home: usize,
+    out: Vec<Statement>,
+    emitted: usize,
+    slots: Vec<Slot>,
+    state: State,
+    next_object: usize,
+    frames: Vec<Frame<'p>>,
+    fields: BTreeMap<(usize, String), usize>,
+    /// Fields whose first values are being found.
+    opening: Vec<(usize, String)>,
+    cursors: BTreeMap<String, CursorInfo>,
+    single: BTreeSet<String>,
+    /// Names that are taken, with the last number that was put behind each.
+    names: BTreeMap<String, usize>,
+    made_up: BTreeSet<String>,
+    prologue: Vec<Statement>,
+    parameters: Vec<Parameter>,
+    /// The parameters for what the caller gives, by how it is reached.
+    inputs: BTreeMap<String, String>,
+    diagnostics: Vec<(usize, Diagnostic)>,
+    sites: BTreeMap<(usize, usize), Site>,
+    depth: usize,
+    /// What the variable is called that the value will go to.
+    wish: Option<String>,
+    /// The errors whose catches are being followed: the name of each, its class and its message.
+    caught: Vec<(String, String, Option<String>)>,
+    /// The column that was read last.
+    last_read: Option<String>,
+    ends_transactions: bool,
+    commits_itself: bool,
+}
+
+impl<'p> Lowerer<'p> {
+    /// One that will follow a method of a file.
+    pub(crate) fn new(world: &'p World<'p>, home: usize) -> Lowerer<'p> {
+        Lowerer {
+            world,
+            home,
+            out: Vec::new(),
+            emitted: 0,
+            slots: Vec::new(),
+            state: State::default(),
+            next_object: 0,
+            frames: Vec::new(),
+            fields: BTreeMap::new(),
+            opening: Vec::new(),
+            cursors: BTreeMap::new(),
+            single: BTreeSet::new(),
+            names: BTreeMap::new(),
+            made_up: BTreeSet::new(),
+            prologue: Vec::new(),
+            parameters: Vec::new(),
+            inputs: BTreeMap::new(),
+            diagnostics: Vec::new(),
+            sites: BTreeMap::new(),
+            depth: 0,
+            wish: None,
+            caught: Vec::new(),
+            last_read: None,
+            ends_transactions: false,
+            commits_itself: false,
+        }
+    }
+
+    /// Follows a method from its first statement.
+    pub(crate) fn procedure(mut self, name: &str, id: MethodId) -> Lowered {
+        let world = self.world;
+        let method = world.method(id);
+        self.frames.push(Frame {
+            method: Some(id),
+            class: id.class,
+            file: world.file(id),
+            stands_at: None,
+            scopes: vec![BTreeMap::new()],
+            loops: Vec::new(),
+            tries: Vec::new(),
+            exit: None,
+            this: None,
+        });
+        self.take_parameters(method);
+        self.statements(&method.body);
+        self.fill_fetches();
+        let mut body = std::mem::take(&mut self.prologue);
+        body.append(&mut self.out);
+        let procedure = Procedure {
+            name: name.to_string(),
+            parameters: std::mem::take(&mut self.parameters),
+            autocommit: self.commits_itself,
+            body,
+            span: method.span,
+        };
+        Lowered {
+            procedure,
+            diagnostics: self.diagnostics,
+            sites: self.sites,
+            made_up: self.made_up,
+            single: self.single,
+            ends_transactions: self.ends_transactions,
+        }
+    }
+
+    fn emit(&mut self, kind: StatementKind, span: Span) {
+        if self.state.is_dead || self.emitted > STATEMENTS_MAX {
+            return;
+        }
+        self.emitted += 1;
+        match &kind {
+            StatementKind::Assign { variable, value }
+            | StatementKind::Declare { variable, default: Some(value), .. } => match self.fold(value) {
+                Some(number) => drop(self.state.known.insert(variable.name.clone(), number)),
+                None => drop(self.state.known.remove(&variable.name)),
+            },
+            _ => {}
+        }
+        let span = self.at(span);
+        self.out.push(Statement { kind, span });
+    }
+
+    fn set(&mut self, name: &str, value: ir::Expr, span: Span) {
+        let span = self.at(span);
+        let variable = ir::Variable { name: name.to_string(), span };
+        self.emit(StatementKind::Assign { variable, value }, span);
+    }
+
+    /// What is emitted by a function.
+    fn block(&mut self, inside: impl FnOnce(&mut Self)) -> Vec<Statement> {
+        let outer = std::mem::take(&mut self.out);
+        inside(self);
+        std::mem::replace(&mut self.out, outer)
+    }
+
+    /// The place of something of the current file in the procedure's file.
+    fn at(&self, span: Span) -> Span {
+        self.frames.last().and_then(|frame| frame.stands_at).unwrap_or(span)
+    }
+
+    fn file(&self) -> usize {
+        self.frames.last().map_or(self.home, |frame| frame.file)
+    }
+
+    fn warn(&mut self, span: Span, message: impl Into<String>, hint: &str) {
+        let file = self.file();
+        self.diagnostics.push((file, Diagnostic::warning(span, message).with_hint(hint)));
+    }
+
+    fn frame(&mut self) -> &mut Frame<'p> {
+        self.frames.last_mut().expect("a frame is there as long as something is followed")
+    }
+
+    /// Goes one level deeper, or says that it is too deep.
+    fn deeper<T>(&mut self, span: Span, otherwise: T, inside: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= DEPTH_MAX || self.emitted > STATEMENTS_MAX {
+            self.warn(span, "this is nested too deeply to be followed", "");
+            return otherwise;
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Every FETCH takes all columns that were ever asked for.
+    fn fill_fetches(&mut self) {
+        let cursors = std::mem::take(&mut self.cursors);
+        fill(&mut self.out, &cursors);
+    }
+}
+
+fn fill(statements: &mut [Statement], cursors: &BTreeMap<String, CursorInfo>) {
+    for statement in statements {
+        let span = statement.span;
+        match &mut statement.kind {
+            StatementKind::Fetch { cursor, variables } => {
+                let columns = cursors.get(cursor).map(|info| info.columns.as_slice()).unwrap_or_default();
+                let variable = |(_, name): &(Option<String>, String)| ir::Variable { name: name.clone(), span };
+                *variables = columns.iter().map(variable).collect();
+            }
+            StatementKind::If { branches, otherwise } => {
+                branches.iter_mut().for_each(|branch| fill(&mut branch.body, cursors));
+                fill(otherwise, cursors);
+            }
+            StatementKind::While { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::ForEach { body, .. }
+            | StatementKind::Block { body, .. } => fill(body, cursors),
+            _ => {}
+        }
+    }
+}

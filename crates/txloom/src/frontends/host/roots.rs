@@ -1,0 +1,263 @@
+//! Which methods are transactions, and how much of what stands in the files has been found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Statement, StatementKind};
+
+use super::super::FileReading;
+use super::index::{MethodId, World};
+use super::lower::{Lowered, Lowerer, Site, plain_name};
+use super::tidy;
+use super::tree::{self, Operator, Unit};
+use super::visit;
+use super::vocabulary::Vocabulary;
+
+/// Reads the files of one language together; the answers are in the order of the units.
+pub(crate) fn read(
+    units: &[(usize, Unit)],
+    vocabulary: &dyn Vocabulary,
+    schema: &Schema,
+    language: Language,
+) -> Vec<(usize, FileReading)> {
+    let world = World::new(units, vocabulary, schema, language);
+    let mut readings: BTreeMap<usize, FileReading> = units
+        .iter()
+        .map(|(file, unit)| {
+            let said = unit.unread.iter().map(|(span, message)| Diagnostic::warning(*span, message.clone()));
+            (*file, FileReading { diagnostics: said.collect(), language, ..FileReading::default() })
+        })
+        .collect();
+    let mut sites = sites_in(units);
+    let roots = roots(&world);
+    let mut names = BTreeSet::new();
+    let lowered: Vec<(MethodId, Lowered)> = roots
+        .into_iter()
+        .map(|(id, name)| (id, Lowerer::new(&world, world.file(id)).procedure(&unique(name, &mut names), id)))
+        .collect();
+    let commits_itself = commits_itself(units);
+    for (id, mut one) in lowered {
+        for (place, site) in &one.sites {
+            let known = sites.entry(*place).or_insert(*site);
+            known.is_understood |= site.is_understood;
+            known.is_sent = true;
+        }
+        one.procedure.autocommit |= commits_itself && !one.ends_transactions;
+        tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
+        let is_empty = one.sites.is_empty();
+        let file = world.file(id);
+        for (file, diagnostic) in one.diagnostics {
+            if let Some(reading) = readings.get_mut(&file) {
+                reading.diagnostics.push(diagnostic);
+            }
+        }
+        let Some(reading) = readings.get_mut(&file).filter(|_| !is_empty) else { continue };
+        warn_unknown(&one.procedure, &mut reading.diagnostics);
+        reading.procedures.push(one.procedure);
+    }
+    for ((file, _), site) in sites {
+        let Some(reading) = readings.get_mut(&file) else { continue };
+        if !site.is_sent {
+            let message = "no method that is followed sends this statement; it is not analysed";
+            reading.diagnostics.push(Diagnostic::warning(site.span, message));
+        }
+        reading.statements.0 += 1;
+        reading.statements.1 += usize::from(site.is_understood);
+    }
+    readings
+        .into_iter()
+        .map(|(file, mut reading)| {
+            reading.diagnostics.sort_by_key(|one| one.span.start);
+            reading.diagnostics.dedup_by(|a, b| a.span.start == b.span.start && a.message == b.message);
+            (file, reading)
+        })
+        .collect()
+}
+
+/// Whether the program says that each statement is a transaction, and never anything else.
+fn commits_itself(units: &[(usize, Unit)]) -> bool {
+    let (mut switched_on, mut ends) = (false, false);
+    let methods = units.iter().flat_map(|(_, unit)| &unit.classes).flat_map(|class| &class.methods);
+    for method in methods {
+        visit::expressions(&method.body, &mut |expr| {
+            let tree::ExprKind::Call(call) = &expr.kind else { return };
+            let argument = call.arguments.first().map(|argument| &argument.kind);
+            match call.name.as_str() {
+                "setAutoCommit" if matches!(argument, Some(tree::ExprKind::Bool(true))) => switched_on = true,
+                "setAutoCommit" | "commit" | "rollback" => ends = true,
+                _ => {}
+            }
+        });
+    }
+    switched_on && !ends
+}
+
+fn unique(name: String, names: &mut BTreeSet<String>) -> String {
+    let mut wanted = name.clone();
+    let mut number = 1;
+    while !names.insert(wanted.clone()) {
+        number += 1;
+        wanted = format!("{name}_{number}");
+    }
+    wanted
+}
+
+/// The methods that are transactions: those that nobody of the program calls, and those that are whoever calls them.
+fn roots(world: &World<'_>) -> Vec<(MethodId, String)> {
+    let mut called: BTreeSet<(&str, usize)> = BTreeSet::new();
+    for (_, _, class) in world.classes() {
+        for method in &class.methods {
+            visit::expressions(&method.body, &mut |expr| {
+                if let tree::ExprKind::Call(call) = &expr.kind
+                    && (call.name != method.name || call.arguments.len() != method.parameters.len())
+                {
+                    called.insert((call.name.as_str(), call.arguments.len()));
+                }
+            });
+        }
+    }
+    let mut roots = Vec::new();
+    for (class, _, definition) in world.classes() {
+        for (method, one) in definition.methods.iter().enumerate() {
+            let is_main = world.vocabulary.is_main(&one.name);
+            let is_called = called.contains(&(one.name.as_str(), one.parameters.len()));
+            if one.is_constructor || (!is_main && (is_called || !one.is_public)) {
+                continue;
+            }
+            let name = if is_main && !definition.name.is_empty() { &definition.name } else { &one.name };
+            roots.push((MethodId { class, method }, plain_name(name, "p_")));
+        }
+    }
+    roots
+}
+
+/// The SQL texts that stand in the files.
+fn sites_in(units: &[(usize, Unit)]) -> BTreeMap<(usize, usize), Site> {
+    let mut sites = BTreeMap::new();
+    let mentioned = mentioned(units);
+    for (file, unit) in units {
+        for class in &unit.classes {
+            let mut covered: BTreeSet<usize> = BTreeSet::new();
+            let mut note = |expr: &tree::Expr| note_site(*file, expr, &mut covered, &mut sites);
+            // A constant that nobody mentions is no statement of the program.
+            for field in class.fields.iter().filter(|field| mentioned.contains(field.name.as_str())) {
+                field.value.iter().for_each(|value| visit::inside(value, &mut note));
+            }
+            class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut note));
+        }
+    }
+    sites
+}
+
+/// Every name that is mentioned anywhere.
+fn mentioned(units: &[(usize, Unit)]) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for class in units.iter().flat_map(|(_, unit)| &unit.classes) {
+        let mut found = |expr| insert_name(expr, &mut names);
+        class.fields.iter().filter_map(|field| field.value.as_ref()).for_each(|value| visit::inside(value, &mut found));
+        class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut found));
+    }
+    names
+}
+
+fn insert_name<'t>(expr: &'t tree::Expr, names: &mut BTreeSet<&'t str>) {
+    if let tree::ExprKind::Name(name) | tree::ExprKind::Field(_, name) = &expr.kind {
+        names.insert(name);
+    }
+}
+
+fn note_site(
+    file: usize,
+    expr: &tree::Expr,
+    covered: &mut BTreeSet<usize>,
+    sites: &mut BTreeMap<(usize, usize), Site>,
+) {
+    let mut pieces = Vec::new();
+    texts(expr, &mut pieces);
+    let Some((first, _)) = pieces.iter().find(|(_, text)| !text.trim().is_empty()) else { return };
+    if covered.contains(&first.start) {
+        return;
+    }
+    covered.extend(pieces.iter().map(|(span, _)| span.start));
+    let whole: String = pieces.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
+    if is_sql(&whole) {
+        sites.entry((file, first.start)).or_insert(Site { span: *first, is_sent: false, is_understood: false });
+    }
+}
+
+/// The constants of a text that is put together.
+fn texts<'t>(expr: &'t tree::Expr, pieces: &mut Vec<(txloom_core::program::Span, &'t str)>) {
+    match &expr.kind {
+        tree::ExprKind::Text(text) => pieces.push((expr.span, text)),
+        tree::ExprKind::Chain(Operator::Add, operands) => operands.iter().for_each(|one| texts(one, pieces)),
+        tree::ExprKind::Pieces(all) => all.iter().for_each(|one| texts(one, pieces)),
+        _ => {}
+    }
+}
+
+/// Whether a text is a statement, and not a sentence that begins like one.
+fn is_sql(text: &str) -> bool {
+    let verb = text.split_whitespace().next().unwrap_or("").trim_start_matches('(');
+    // A sentence begins with a capital.
+    if verb.chars().any(char::is_uppercase) && verb.chars().any(char::is_lowercase) {
+        return false;
+    }
+    let upper = text.to_uppercase();
+    let words: Vec<&str> =
+        upper.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty()).collect();
+    let has = |word: &str| words.contains(&word);
+    match words.as_slice() {
+        ["SELECT", ..] => has("FROM"),
+        ["INSERT" | "REPLACE" | "MERGE", rest @ ..] => rest.first() == Some(&"INTO") || has("VALUES"),
+        ["UPDATE", ..] => has("SET"),
+        ["DELETE", rest @ ..] => rest.first() == Some(&"FROM"),
+        ["WITH", ..] => has("AS") && has("SELECT"),
+        _ => false,
+    }
+}
+
+/// Says where a value that nobody knows is used.
+fn warn_unknown(procedure: &Procedure, diagnostics: &mut Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    unknown_in(&procedure.body, &mut found);
+    for span in found {
+        let message = "the value is not known here: any value is taken";
+        diagnostics.push(Diagnostic::note(span, message));
+    }
+}
+
+fn unknown_in(statements: &[Statement], found: &mut Vec<txloom_core::program::Span>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Declare { default: Some(value), .. } | StatementKind::Assign { value, .. } => {
+                unknown_inside(value, found);
+            }
+            StatementKind::If { branches, otherwise } => {
+                for branch in branches {
+                    unknown_inside(&branch.condition, found);
+                    unknown_in(&branch.body, found);
+                }
+                unknown_in(otherwise, found);
+            }
+            StatementKind::While { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::ForEach { body, .. }
+            | StatementKind::Block { body, .. } => unknown_in(body, found),
+            _ => {}
+        }
+    }
+}
+
+fn unknown_inside(expr: &Expr, found: &mut Vec<txloom_core::program::Span>) {
+    match &expr.kind {
+        ExprKind::Any => found.push(expr.span),
+        ExprKind::Binary { left, right, .. } => {
+            unknown_inside(left, found);
+            unknown_inside(right, found);
+        }
+        ExprKind::Not(operand) | ExprKind::Negate(operand) | ExprKind::IsNull { operand, .. } => {
+            unknown_inside(operand, found);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,245 @@
+//! Java: its syntax tree → the tree of host programs.
+//!
+//! tree-sitter reads the file, also one with mistakes in it: what it cannot read is said, and the rest is there. What we
+//! know of the language stands in two places: the shape of its syntax here, the words of its database library in `jdbc`.
+//!
+//! * `text`: strings, text blocks and numbers
+//! * `expressions`, `statements`: one function per kind of node
+//! * `jdbc`: the vocabulary
+
+mod expressions;
+mod statements;
+mod text;
+pub(crate) mod jdbc;
+#[cfg(test)]
+mod tests;
+
+use tree_sitter::{Node, Parser};
+use txloom_core::program::Span;
+
+use super::host::tree::{Class, Expr, Field, Method, Parameter, Stmt, StmtKind, Unit};
+
+/// How deep the parts of a file may be nested.
+const DEPTH_MAX: usize = 200;
+
+/// How many mistakes are said of one file.
+const MISTAKES_MAX: usize = 20;
+
+/// Reads a file.
+pub(crate) fn read(text: &str) -> Unit {
+    let mut parser = Parser::new();
+    if parser.set_language(&tree_sitter_java::LANGUAGE.into()).is_err() {
+        return Unit::default();
+    }
+    let Some(tree) = parser.parse(text, None) else { return Unit::default() };
+    let mut reader = Reader { source: text, unit: Unit::default(), depth: 0 };
+    reader.mistakes(tree.root_node());
+    reader.classes(tree.root_node());
+    reader.unit
+}
+
+/// A file that is being read.
+struct Reader<'s> {
+    source: &'s str,
+    unit: Unit,
+    depth: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn span(&self, node: Node<'_>) -> Span {
+        Span { start: node.start_byte(), end: node.end_byte(), line: node.start_position().row + 1 }
+    }
+
+    fn text(&self, node: Node<'_>) -> &'s str {
+        self.source.get(node.byte_range()).unwrap_or("")
+    }
+
+    fn field_text(&self, node: Node<'_>, field: &str) -> String {
+        node.child_by_field_name(field).map(|child| self.text(child).to_string()).unwrap_or_default()
+    }
+
+    /// What could not be read.
+    fn mistakes(&mut self, root: Node<'_>) {
+        if !root.has_error() {
+            return;
+        }
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if self.unit.unread.len() >= MISTAKES_MAX {
+                return;
+            }
+            if node.is_error() || node.is_missing() {
+                let message = match self.text(node).lines().next().filter(|_| node.is_error()) {
+                    Some(first) => {
+                        let shown: String = first.chars().take(40).collect();
+                        format!("this is not Java: {shown}")
+                    }
+                    None => format!("a {} is missing here", node.kind()),
+                };
+                self.unit.unread.push((self.span(node), message));
+                continue;
+            }
+            let mut walk = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut walk).filter(Node::has_error).collect();
+            open.extend(children.into_iter().rev());
+        }
+        self.unit.unread.sort_by_key(|(span, _)| span.start);
+    }
+
+    /// All classes, also those inside of others.
+    fn classes(&mut self, root: Node<'_>) {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            let is_class = matches!(
+                node.kind(),
+                "class_declaration" | "record_declaration" | "enum_declaration" | "interface_declaration"
+            );
+            if is_class {
+                self.class(node);
+            }
+            let mut walk = node.walk();
+            let inner: Vec<Node<'_>> = node
+                .named_children(&mut walk)
+                .filter(|child| is_class || !matches!(child.kind(), "block" | "expression_statement"))
+                .filter(|child| {
+                    matches!(child.kind(), "program" | "ERROR" | "enum_body_declarations")
+                        || child.kind().ends_with("_body")
+                        || child.kind().ends_with("_declaration")
+                })
+                .collect();
+            open.extend(inner.into_iter().rev());
+        }
+        self.loose(root);
+    }
+
+    /// Methods that a mistake has torn out of their class.
+    fn loose(&mut self, root: Node<'_>) {
+        let mut class = Class { name: "Main".to_string(), ..Class::default() };
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            let mut walk = node.walk();
+            for child in node.named_children(&mut walk) {
+                match child.kind() {
+                    "method_declaration" => self.method(child, &mut class),
+                    "local_variable_declaration" | "field_declaration" => self.fields(child, &mut class),
+                    "ERROR" => open.push(child),
+                    _ => {}
+                }
+            }
+        }
+        if !class.methods.is_empty() {
+            self.unit.classes.push(class);
+        }
+    }
+
+    fn class(&mut self, node: Node<'_>) {
+        let parent = node.child_by_field_name("superclass").and_then(|parent| parent.named_child(0));
+        let parent = parent.map(|parent| simple(self.text(parent)));
+        let mut class = Class { name: self.field_text(node, "name"), parent, ..Class::default() };
+        if let Some(parameters) = node.child_by_field_name("parameters").filter(|_| node.kind() == "record_declaration")
+        {
+            for parameter in self.parameters(parameters) {
+                let Parameter { name, type_name, .. } = parameter;
+                class.fields.push(Field { name, type_name, value: None });
+            }
+        }
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let mut open = vec![body];
+        while let Some(body) = open.pop() {
+            let mut walk = body.walk();
+            for member in body.named_children(&mut walk) {
+                match member.kind() {
+                    "field_declaration" | "constant_declaration" => self.fields(member, &mut class),
+                    "method_declaration" | "constructor_declaration" | "compact_constructor_declaration" => {
+                        self.method(member, &mut class);
+                    }
+                    "enum_body_declarations" | "ERROR" => open.push(member),
+                    _ => {}
+                }
+            }
+        }
+        self.unit.classes.push(class);
+    }
+
+    fn fields(&mut self, node: Node<'_>, class: &mut Class) {
+        for statement in self.declarations(node) {
+            if let StmtKind::Declare { name, type_name, value } = statement.kind {
+                class.fields.push(Field { name, type_name, value });
+            }
+        }
+    }
+
+    fn method(&mut self, node: Node<'_>, class: &mut Class) {
+        let mut walk = node.walk();
+        let modifiers = node.children(&mut walk).find(|child| child.kind() == "modifiers");
+        let modifiers = modifiers.map(|modifiers| self.text(modifiers)).unwrap_or("");
+        let is_public = !modifiers.split_whitespace().any(|word| word == "private");
+        let parameters = node.child_by_field_name("parameters");
+        let parameters = parameters.map(|parameters| self.parameters(parameters)).unwrap_or_default();
+        let is_constructor = node.kind() != "method_declaration";
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let result = self.field_text(node, "type");
+        class.methods.push(Method {
+            name: self.field_text(node, "name"),
+            parameters,
+            result: if result == "void" { String::new() } else { result },
+            body: self.block(body),
+            is_public,
+            is_constructor,
+            span: self.span(node),
+        });
+    }
+
+    fn parameters(&self, node: Node<'_>) -> Vec<Parameter> {
+        let mut walk = node.walk();
+        let mut parameters = Vec::new();
+        for child in node.named_children(&mut walk) {
+            let takes_rest = child.kind() == "spread_parameter";
+            if child.kind() != "formal_parameter" && !takes_rest {
+                continue;
+            }
+            let span = self.span(child);
+            if takes_rest {
+                let mut inner = child.walk();
+                let parts: Vec<Node<'_>> = child.named_children(&mut inner).collect();
+                let declarator = parts.iter().find(|part| part.kind() == "variable_declarator");
+                let name = declarator.map(|declarator| self.field_text(*declarator, "name")).unwrap_or_default();
+                parameters.push(Parameter { name, type_name: "Object[]".to_string(), takes_rest, span });
+                continue;
+            }
+            let dimensions = self.field_text(child, "dimensions");
+            let type_name = format!("{}{dimensions}", self.field_text(child, "type"));
+            parameters.push(Parameter { name: self.field_text(child, "name"), type_name, takes_rest, span });
+        }
+        parameters
+    }
+
+    /// Does something one level deeper; too deep, it is left out.
+    fn deeper<T>(&mut self, node: Node<'_>, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= DEPTH_MAX {
+            let span = self.span(node);
+            if self.unit.unread.len() < MISTAKES_MAX {
+                self.unit.unread.push((span, "this is nested too deeply to be followed".to_string()));
+            }
+            return None;
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    fn unknown(&self, node: Node<'_>) -> Expr {
+        Expr::other(Vec::new(), self.span(node))
+    }
+
+    fn statement_of(&self, kind: StmtKind, node: Node<'_>) -> Stmt {
+        Stmt { kind, span: self.span(node) }
+    }
+}
+
+/// A type without its package and what it is made of.
+pub(super) fn simple(type_name: &str) -> String {
+    let plain = type_name.split('<').next().unwrap_or(type_name);
+    plain.rsplit('.').next().unwrap_or(plain).trim().to_string()
+}

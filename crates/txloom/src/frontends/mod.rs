@@ -1,0 +1,95 @@
+//! Front-ends: applications in the languages that people write them in → programs.
+//!
+//! ```text
+//!   .sql            ──→ core's own front-ends: our notation, MySQL's, PL/pgSQL, tables
+//!   .java           ──→ java   ─┐
+//!   (.py, .c …)     ──→         ├→ host: one tree, one way to follow it ──→ procedures
+//! ```
+//!
+//! All files of an application are read together: a constant, a helper method, a table may stand in any of them.
+
+pub(crate) mod host;
+pub(crate) mod java;
+
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{Diagnostic, Language, Procedure};
+
+use crate::analyze::SourceFile;
+
+/// A language that an application may be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SourceLanguage {
+    /// SQL files: tables, stored procedures, our own notation.
+    Sql,
+    /// Java with JDBC.
+    Java,
+}
+
+/// Each language with the endings of its files.
+const LANGUAGES: &[(SourceLanguage, &[&str])] = &[(SourceLanguage::Sql, &["sql"]), (SourceLanguage::Java, &["java"])];
+
+impl SourceLanguage {
+    /// The language of a file: by the ending of its name, or else by what it says.
+    pub fn of(file: &SourceFile) -> SourceLanguage {
+        let ending = file.name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
+        let by_name = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
+        by_name.map_or_else(|| SourceLanguage::by_content(&file.text), |(language, _)| *language)
+    }
+
+    fn by_content(text: &str) -> SourceLanguage {
+        let begins =
+            |line: &str| ["import java.", "public class ", "package "].iter().any(|word| line.starts_with(word));
+        let is_java = text.lines().take(200).any(|line| begins(line.trim_start()) && !line.contains("--"));
+        if is_java { SourceLanguage::Java } else { SourceLanguage::Sql }
+    }
+
+    /// The endings of the files that are read from a directory.
+    pub fn endings() -> impl Iterator<Item = &'static str> {
+        LANGUAGES.iter().flat_map(|(_, endings)| endings.iter().copied())
+    }
+}
+
+/// What a file of a host language says.
+#[derive(Debug, Clone, Default)]
+pub struct FileReading {
+    /// The procedures, with places in that file.
+    pub procedures: Vec<Procedure>,
+    /// What could not be read or followed.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The language of its SQL.
+    pub language: Language,
+    /// How many SQL statements stand in the file, and how many of them are understood.
+    pub statements: (usize, usize),
+}
+
+/// Reads the files that are not SQL, all together; `known` are the tables. Each answer comes with the position of its
+/// file.
+pub fn read(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {
+    let is_host = |file: &SourceFile| SourceLanguage::of(file) != SourceLanguage::Sql;
+    if !files.iter().any(is_host) {
+        return Vec::new();
+    }
+    // Code is followed as deep as it is nested.
+    std::thread::scope(|scope| {
+        let work = move || read_host(files, known, language);
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    })
+}
+
+/// Enough for the deepest nesting that is followed, also in a build without optimisations.
+const STACK_SIZE: usize = 256 << 20;
+
+fn read_host(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {
+    let java: Vec<(usize, host::tree::Unit)> = files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| SourceLanguage::of(file) == SourceLanguage::Java)
+        .map(|(at, file)| (at, java::read(&file.text)))
+        .collect();
+    let mut readings = Vec::new();
+    if !java.is_empty() {
+        readings.extend(host::roots::read(&java, &java::jdbc::Jdbc, known, language));
+    }
+    readings
+}
