@@ -12,6 +12,7 @@ pub mod report;
 pub mod hunt;
 pub mod storm;
 pub mod solver;
+pub mod frontends;
 pub mod analyze;
 pub mod record;
 pub mod exit;

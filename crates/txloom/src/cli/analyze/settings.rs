@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use txloom_core::level::LevelName;
+use txloom_core::program::front::Definitions;
 use txloom_core::program::state::{self, Samples};
 use txloom_core::search::cycles::Bounds;
 
@@ -14,8 +15,9 @@ use super::super::settings;
 use super::super::streams::Streams;
 use super::AnalyzeArgs;
 use crate::analyze::trial::Settings;
-use crate::analyze::{Project, SourceFile};
+use crate::analyze::{Project, SourceFile, project};
 use crate::engines::Target;
+use crate::frontends::logs;
 
 /// What `analyze` is to do.
 pub(super) struct AnalyzeSettings {
@@ -88,10 +90,26 @@ impl AnalyzeSettings {
     pub(super) fn read(&self, streams: &mut Streams) -> Result<Vec<SourceFile>, Failure> {
         let mut read = Vec::new();
         let mut failures = Vec::new();
-        for path in &self.files {
+        let (logs, texts): (Vec<&PathBuf>, Vec<&PathBuf>) = self.files.iter().partition(|path| is_log(path));
+        for path in texts {
             match read_file(path, streams) {
-                Ok(text) => read.push(SourceFile { name: path.display().to_string(), text }),
+                Ok(text) => read.push(SourceFile::new(path.display().to_string(), text)),
                 Err(failure) => failures.push(failure),
+            }
+        }
+        // A log means something only together with the tables.
+        let schemas: Vec<_> = read.iter().map(SourceFile::schema).collect();
+        let schema = project::together(schemas.iter());
+        let rows: Vec<String> =
+            read.iter().flat_map(|file| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>()).collect();
+        for path in logs {
+            match logs::read(path, &schema, &rows) {
+                // Changes are shown as changes of procedures: nobody can change a log.
+                Ok(log) if self.search.as_ref().is_some_and(|search| search.fix) => {
+                    read.push(SourceFile::new(path.display().to_string(), log.program.to_string()));
+                }
+                Ok(log) => read.push(SourceFile::of_log(path.display().to_string(), log)),
+                Err(error) => failures.push(Failure::bad_input(error)),
             }
         }
         if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
@@ -107,7 +125,7 @@ impl SearchSettings {
             return Ok(None);
         }
         let read = |path: &PathBuf| match std::fs::read_to_string(path) {
-            Ok(text) => Ok(SourceFile { name: path.display().to_string(), text }),
+            Ok(text) => Ok(SourceFile::new(path.display().to_string(), text)),
             Err(error) => Err(Failure::bad_input(format!("cannot read {}: {error}", path.display()))),
         };
         let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| match range.contains(&value) {
@@ -130,6 +148,15 @@ impl SearchSettings {
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
         }))
+    }
+}
+
+/// Whether a file is the log of a server: by its name, or by its first lines if it is no SQL.
+fn is_log(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("log") => true,
+        Some("sql") => false,
+        _ => logs::is_log(path),
     }
 }
 

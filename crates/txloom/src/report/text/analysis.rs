@@ -9,6 +9,7 @@ use super::TextOptions;
 use super::hunt::count;
 use super::line::Line;
 use super::table::Table;
+use super::sources::{Lines, Sources};
 use super::{paint, wrapped};
 use crate::analyze::SourceFile;
 
@@ -76,7 +77,7 @@ impl Printer<'_> {
             .with_char_set(CharSet::Unicode)
             .with_index_type(IndexType::Byte)
             .with_label_attach(LabelAttach::Start);
-        let span = (first.file.clone(), first.start..first.end.max(first.start));
+        let span = self.place(first, first.end);
         let mut report = Report::build(kind, span).with_config(config).with_message(&remark.title);
         if let Some(code) = &remark.code {
             report = report.with_code(code);
@@ -85,7 +86,7 @@ impl Printer<'_> {
         let mut marks: Vec<(usize, &MarkReport)> = remark.marks.iter().enumerate().collect();
         marks.sort_by_key(|(at, mark)| (mark.file.as_str(), mark.start, *at));
         for (at, mark) in marks.into_iter().filter(|(_, mark)| self.knows(mark)) {
-            let mut label = Label::new((mark.file.clone(), mark.start..self.drawn_end(mark)));
+            let mut label = Label::new(self.place(mark, self.drawn_end(mark)));
             if !mark.says.is_empty() {
                 label = label.with_message(&mark.says);
             }
@@ -112,11 +113,18 @@ impl Printer<'_> {
         self.sources.iter().any(|source| source.name == mark.file)
     }
 
-    fn draw(&self, report: &Report<'_, (String, std::ops::Range<usize>)>) -> String {
-        let sources = self.sources.iter().map(|source| (source.name.clone(), source.text.clone()));
+    /// The lines that a mark stands in, and its place in them.
+    fn place(&self, mark: &MarkReport, end: usize) -> (Lines, std::ops::Range<usize>) {
+        let source = self.sources.iter().find(|source| source.name == mark.file);
+        let (start, ..) = source.map_or((0, 0, 1), |source| source.block(mark.start));
+        let (from, to) = (mark.start.saturating_sub(start), end.max(mark.start).saturating_sub(start));
+        (Lines { file: mark.file.clone(), start }, from..to)
+    }
+
+    fn draw(&self, report: &Report<'_, (Lines, std::ops::Range<usize>)>) -> String {
         let mut bytes = Vec::new();
         // Writing to memory does not fail; if it did, there would be nothing to show.
-        let _ = report.write(ariadne::sources(sources), &mut bytes);
+        let _ = report.write(Sources::new(self.sources), &mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
     }
