@@ -95,12 +95,7 @@ pub fn read(text: &str, known: &Schema) -> Reading {
 }
 
 /// What the procedures of a program do to tables that are known; front-ends outside end with this.
-pub fn resolve(
-    program: Program,
-    schema: &Schema,
-    language: Language,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Reading {
+pub fn resolve(program: Program, schema: &Schema, language: Language, mut diagnostics: Vec<Diagnostic>) -> Reading {
     let mut accesses = Vec::new();
     for procedure in &program.procedures {
         let (access, complaints) = nodes::of_procedure(procedure, schema, language);

@@ -19,13 +19,27 @@ use super::shape::Shape;
 use super::template::{Source, Template};
 use super::value::show;
 
-/// So many rounds of a loop are written.
-const ROUNDS: usize = 2;
-/// So many values of a list are written.
-const LIST: usize = 2;
+/// What the argument of a parameter is, for a transaction of the shape.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Argument {
+    /// The value of a slot, in this round; or one value of its list.
+    Value { position: usize, local: usize, round: usize, item: Option<usize> },
+    /// By how much the value of a slot differs from an answer.
+    Change { position: usize, local: usize, round: usize, answer: Answer },
+    /// How often a loop went round.
+    Rounds(Range<usize>),
+    /// Something in a loop inside a loop.
+    Nested,
+}
 
 /// Makes a procedure of a shape; `starts` says where the templates begin in the excerpt.
-pub(super) fn procedure(name: String, shape: &Shape, templates: &[Template], starts: &BTreeMap<u32, usize>) -> Procedure {
+pub(super) fn procedure(
+    name: String,
+    shape: &Shape,
+    templates: &[Template],
+    starts: &BTreeMap<u32, usize>,
+    writing: Writing,
+) -> (Procedure, Vec<Argument>) {
     let origins = origins(shape, templates);
     let needed = origins.iter().filter_map(Origin::answer).map(|(position, _)| position).collect();
     let mut builder = Builder {
@@ -38,7 +52,10 @@ pub(super) fn procedure(name: String, shape: &Shape, templates: &[Template], sta
         parameters: Vec::new(),
         known: BTreeMap::new(),
         answers: BTreeMap::new(),
-        rounds: None,
+        rounds: BTreeMap::new(),
+        writing,
+        arguments: Vec::new(),
+        round: (0, 0),
     };
     let span = builder.span(0);
     let mut body = Vec::new();
@@ -47,8 +64,26 @@ pub(super) fn procedure(name: String, shape: &Shape, templates: &[Template], sta
     }
     builder.part(0..shape.sequence.len(), &shape.loops, &mut body);
     let last = builder.span(shape.sequence.len() - 1);
-    body.push(Statement { kind: StatementKind::Commit, span: Span { start: last.end, end: last.end, line: last.line } });
-    Procedure { name, parameters: builder.parameters, autocommit: false, body, span }
+    body.push(Statement {
+        kind: StatementKind::Commit,
+        span: Span { start: last.end, end: last.end, line: last.line },
+    });
+    (Procedure { name, parameters: builder.parameters, autocommit: false, body, span }, builder.arguments)
+}
+
+/// How much of loops and lists is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writing {
+    /// So many rounds of a loop.
+    pub rounds: usize,
+    /// So many values of a list.
+    pub items: usize,
+}
+
+impl Default for Writing {
+    fn default() -> Writing {
+        Writing { rounds: 2, items: 2 }
+    }
 }
 
 struct Builder<'a> {
@@ -64,8 +99,13 @@ struct Builder<'a> {
     known: BTreeMap<usize, String>,
     /// The variables of answers.
     answers: BTreeMap<Answer, String>,
-    /// The parameter that says how often loops go round.
-    rounds: Option<String>,
+    /// The parameters that say how often each loop goes round.
+    rounds: BTreeMap<(usize, usize), String>,
+    writing: Writing,
+    /// Where the argument of each parameter comes from.
+    arguments: Vec<Argument>,
+    /// How deep in loops we are, and in which round.
+    round: (usize, usize),
 }
 
 impl Builder<'_> {
@@ -88,8 +128,11 @@ impl Builder<'_> {
             match loops.iter().position(|one| one.start == at && one.end <= range.end) {
                 Some(first) => {
                     let one = loops[first].clone();
-                    let inner: Vec<Range<usize>> =
-                        loops[first + 1..].iter().filter(|other| other.end <= one.end && other.start < one.end).cloned().collect();
+                    let inner: Vec<Range<usize>> = loops[first + 1..]
+                        .iter()
+                        .filter(|other| other.end <= one.end && other.start < one.end)
+                        .cloned()
+                        .collect();
                     self.rounds(one.clone(), &inner, body);
                     at = one.end;
                 }
@@ -102,19 +145,23 @@ impl Builder<'_> {
     }
 
     fn rounds(&mut self, range: Range<usize>, inner: &[Range<usize>], body: &mut Vec<Statement>) {
+        let outside = self.round;
+        self.round = (outside.0 + 1, 0);
         self.part(range.clone(), inner, body);
         let (known, answers) = (self.known.clone(), self.answers.clone());
-        for round in 2..=ROUNDS {
+        for round in 2..=self.writing.rounds {
             self.forget(&range);
+            self.round = (outside.0 + 1, round - 1);
             let span = self.span(range.start);
             let mut again = Vec::new();
             self.part(range.clone(), inner, &mut again);
-            let rounds = self.rounds_parameter(span);
+            let rounds = self.rounds_parameter(&range, span);
             let condition = compare(BinaryOp::GreaterEqual, variable(&rounds, span), integer(round, span), span);
             let branches = vec![Branch { condition, body: again }];
             body.push(Statement { kind: StatementKind::If { branches, otherwise: Vec::new() }, span });
         }
         (self.known, self.answers) = (known, answers);
+        self.round = outside;
     }
 
     /// What differs from round to round needs variables of its own.
@@ -128,15 +175,14 @@ impl Builder<'_> {
         }
     }
 
-    fn rounds_parameter(&mut self, span: Span) -> String {
-        match self.rounds.clone() {
-            Some(name) => name,
-            None => {
-                let name = self.parameter("rounds", "INT", span);
-                self.rounds = Some(name.clone());
-                name
-            }
+    fn rounds_parameter(&mut self, range: &Range<usize>, span: Span) -> String {
+        if let Some(name) = self.rounds.get(&(range.start, range.end)) {
+            return name.clone();
         }
+        let argument = if self.round.0 > 1 { Argument::Nested } else { Argument::Rounds(range.clone()) };
+        let name = self.parameter("rounds", "INT", argument, span);
+        self.rounds.insert((range.start, range.end), name.clone());
+        name
     }
 
     fn statement(&mut self, position: usize, body: &mut Vec<Statement>) {
@@ -171,8 +217,10 @@ impl Builder<'_> {
         let span = self.template(position).span_of(self.start(position), &self.template(position).slots[local].0);
         let stat = &self.shape.slots[slot];
         if stat.is_list {
-            let names = (0..LIST).map(|_| self.parameter_of(position, local, "", span)).collect();
-            return Source::List(names);
+            let argument = |item| self.argument(position, local, Some(item));
+            let arguments: Vec<Argument> = (0..self.writing.items).map(argument).collect();
+            let names = arguments.into_iter().map(|argument| self.parameter_of(position, local, argument, span));
+            return Source::List(names.collect());
         }
         let class = class(self.shape, slot);
         if let Origin::Constant(text) = &self.origins[slot] {
@@ -184,16 +232,17 @@ impl Builder<'_> {
         let name = match self.origins[slot].clone() {
             Origin::Answer(answer) if self.answers.contains_key(&answer) => self.answers[&answer].clone(),
             Origin::Changed { answer, by } if self.answers.contains_key(&answer) => {
-                self.changed(position, local, &self.answers[&answer].clone(), by, body)
+                self.changed(position, local, answer, by, body)
             }
-            _ => self.parameter_of(position, local, "", span),
+            _ => self.given(slot),
         };
         self.known.insert(class, name.clone());
         Source::Variable(name)
     }
 
     /// `SET new = :read - :quantity`
-    fn changed(&mut self, position: usize, local: usize, read: &str, by: By, body: &mut Vec<Statement>) -> String {
+    fn changed(&mut self, position: usize, local: usize, answer: Answer, by: By, body: &mut Vec<Statement>) -> String {
+        let read = self.answers[&answer].clone();
         let span = self.template(position).span_of(self.start(position), &self.template(position).slots[local].0);
         let (op, change) = match by {
             By::Constant(number) => {
@@ -201,11 +250,18 @@ impl Builder<'_> {
                 let literal = Number::parse(&show(number.abs())).map_or(Value::Null, Value::Number);
                 (op, Expr { kind: ExprKind::Literal(literal), span })
             }
-            By::Plus(slot) | By::Minus(slot) if self.has_variable(slot) => {
+            By::Plus(slot) | By::Minus(slot) if self.is_given(slot) => {
                 let op = if matches!(by, By::Plus(_)) { BinaryOp::Add } else { BinaryOp::Subtract };
-                (op, variable(&self.known[&class(self.shape, slot)].clone(), span))
+                (op, variable(&self.given(slot), span))
             }
-            _ => (BinaryOp::Add, variable(&self.parameter_of(position, local, "_change", span), span)),
+            _ => {
+                let round = self.round.1;
+                let argument = match self.round.0 {
+                    0 | 1 => Argument::Change { position, local, round, answer },
+                    _ => Argument::Nested,
+                };
+                (BinaryOp::Add, variable(&self.parameter_of(position, local, argument, span), span))
+            }
         };
         let role = &self.template(position).roles[local];
         let (name, type_name) = (format!("new_{}", role.column), type_of(role.type_name.as_deref(), true));
@@ -215,13 +271,34 @@ impl Builder<'_> {
             kind: StatementKind::Declare { variable: target.clone(), type_name, default: None },
             span,
         });
-        let value = compare(op, variable(read, span), change, span);
+        let value = compare(op, variable(&read, span), change, span);
         body.push(Statement { kind: StatementKind::Assign { variable: target, value }, span });
         name
     }
 
-    fn has_variable(&self, slot: usize) -> bool {
-        self.known.contains_key(&class(self.shape, slot))
+    /// Whether the value of a slot is there, or can be asked for.
+    fn is_given(&self, slot: usize) -> bool {
+        self.known.contains_key(&class(self.shape, slot)) || self.origins[slot] == Origin::Parameter
+    }
+
+    /// The variable of a slot, which may stand further down.
+    fn given(&mut self, slot: usize) -> String {
+        let class = class(self.shape, slot);
+        if let Some(name) = self.known.get(&class) {
+            return name.clone();
+        }
+        let position = self.shape.base.partition_point(|base| *base <= slot) - 1;
+        let local = slot - self.shape.base[position];
+        let span = self.template(position).span_of(self.start(position), &self.template(position).slots[local].0);
+        let argument = self.argument(position, local, None);
+        let name = self.parameter_of(position, local, argument, span);
+        self.known.insert(class, name.clone());
+        name
+    }
+
+    fn argument(&self, position: usize, local: usize, item: Option<usize>) -> Argument {
+        let round = self.round.1;
+        if self.round.0 > 1 { Argument::Nested } else { Argument::Value { position, local, round, item } }
     }
 
     /// Variables for all columns of an answer.
@@ -232,14 +309,18 @@ impl Builder<'_> {
             let name = self.fresh(&name);
             let one = Variable { name: name.clone(), span };
             let type_name = type_of(type_name.as_deref(), true);
-            body.push(Statement { kind: StatementKind::Declare { variable: one.clone(), type_name, default: None }, span });
+            body.push(Statement {
+                kind: StatementKind::Declare { variable: one.clone(), type_name, default: None },
+                span,
+            });
             self.answers.insert((position, at), name);
             into.push(one);
         }
         into
     }
 
-    fn parameter_of(&mut self, position: usize, local: usize, suffix: &str, span: Span) -> String {
+    fn parameter_of(&mut self, position: usize, local: usize, argument: Argument, span: Span) -> String {
+        let suffix = if matches!(argument, Argument::Change { .. }) { "_change" } else { "" };
         let role = self.template(position).roles[local].clone();
         let stat = &self.shape.slots[self.shape.base[position] + local];
         let is_plain = role.column == "id" && !role.table.is_empty();
@@ -249,18 +330,20 @@ impl Builder<'_> {
             column => column.to_string(),
         };
         let type_name = type_of(role.type_name.as_deref(), stat.is_number);
-        self.parameter(&format!("{wanted}{suffix}"), &type_name, span)
+        self.parameter(&format!("{wanted}{suffix}"), &type_name, argument, span)
     }
 
-    fn parameter(&mut self, wanted: &str, type_name: &str, span: Span) -> String {
+    fn parameter(&mut self, wanted: &str, type_name: &str, argument: Argument, span: Span) -> String {
         let name = self.fresh(wanted);
+        self.arguments.push(argument);
         self.parameters.push(Parameter { name: name.clone(), mode: Mode::In, type_name: type_name.to_string(), span });
         name
     }
 
     /// A name that nobody has.
     fn fresh(&mut self, wanted: &str) -> String {
-        let plain: String = wanted.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain: String =
+            wanted.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let is_word = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         // Words of the notation cannot be names.
         let is_free = is_word && !is_reserved(&plain);

@@ -30,6 +30,7 @@ use super::event::{Event, Sent, SessionKey, Sink};
 use super::fold::fold;
 use super::lines::Place;
 use super::message::split_parameters;
+use super::record::Recorded;
 use super::rows::{Known, Rows, key};
 use super::scan::{Quoting, Scanned, Scanner};
 use super::shape::{Instance, Shape, Transaction, Value};
@@ -101,6 +102,8 @@ pub(super) struct Collector<'s> {
     events: u64,
     ending: VecDeque<(u64, SessionKey)>,
     unknown_values: u64,
+    /// Every transaction, if that is asked for.
+    pub(super) recorded: Option<Vec<Recorded>>,
 }
 
 impl<'s> Collector<'s> {
@@ -118,6 +121,7 @@ impl<'s> Collector<'s> {
             events: 0,
             ending: VecDeque::new(),
             unknown_values: 0,
+            recorded: None,
         }
     }
 
@@ -187,6 +191,8 @@ impl<'s> Collector<'s> {
     }
 
     fn end(&mut self, session: &mut Session, key: SessionKey) {
+        // Others may see what it wrote from now on.
+        self.write(&session.transaction, 0);
         session.state = State::Ending(self.events);
         self.ending.push_back((self.events, key));
     }
@@ -216,6 +222,10 @@ impl<'s> Collector<'s> {
         if was_idle && session.state == State::Idle && now > 0 {
             if session.autocommit { self.end(session, sent.session) } else { session.state = State::Inside }
         }
+        if session.state == State::Unknown {
+            // Committed at once or soon.
+            self.write(&session.transaction, before);
+        }
         if session.state == State::Unknown && now > UNKNOWN_MAX {
             self.commit_each(session);
         }
@@ -227,6 +237,13 @@ impl<'s> Collector<'s> {
     }
 
     fn statement(&mut self, session: &mut Session, scanned: &Scanned, sent: &Sent<'_>, parameters: &[&[u8]]) {
+        // MySQL logs what is executed as well.
+        if self.is_mysql
+            && sent.text[scanned.range.clone()].get(..8).is_some_and(|it| it.eq_ignore_ascii_case(b"EXECUTE "))
+        {
+            self.survey.noise += 1;
+            return;
+        }
         let Some(id) = self.templates.intern(scanned, sent) else {
             self.survey.dropped += 1;
             return;
@@ -336,7 +353,10 @@ impl<'s> Collector<'s> {
                 match session.state {
                     State::Inside if !writes() => self.end(session, key),
                     State::Inside | State::Failed => self.roll_back(session),
-                    State::Unknown => self.cut(session),
+                    State::Unknown => {
+                        self.unwrite(&session.transaction);
+                        self.cut(session);
+                    }
                     State::Idle | State::Ending(_) => {}
                 }
                 if chain {
@@ -397,9 +417,15 @@ impl<'s> Collector<'s> {
         let is_last = statement.is_none_or(|statement| super::value::hash_of(statement) == hash);
         let length = session.transaction.statements.len();
         match session.state {
-            State::Ending(_) => self.roll_back(session),
+            State::Ending(_) => {
+                self.unwrite(&session.transaction);
+                self.roll_back(session);
+            }
             State::Inside | State::Unknown => {
                 if is_last && count <= length {
+                    if session.state == State::Unknown {
+                        self.unwrite(&session.transaction);
+                    }
                     session.transaction.statements.truncate(length - count);
                     self.survey.failed += count as u64;
                 }
@@ -451,6 +477,9 @@ impl<'s> Collector<'s> {
             self.drop_all(session);
             return;
         }
+        if !matches!(session.state, State::Ending(_)) {
+            self.write(&session.transaction, 0);
+        }
         self.add(&session.transaction);
         session.transaction.clear();
         session.savepoints.clear();
@@ -464,7 +493,6 @@ impl<'s> Collector<'s> {
         }
         self.survey.transactions += 1;
         self.survey.committed += transaction.statements.len() as u64;
-        self.write(transaction);
         let sequence: Vec<u32> = transaction.statements.iter().map(|one| one.template).collect();
         let folded = fold(&sequence);
         let hash = folded.sequence.iter().fold(0, |hash, id| mix(hash, u64::from(*id)));
@@ -481,11 +509,23 @@ impl<'s> Collector<'s> {
             }
         };
         self.shapes[at as usize].add(transaction, &folded);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(Recorded::new(at, transaction, &folded));
+        }
     }
 
-    /// Does its writes again.
-    fn write(&mut self, transaction: &Transaction) {
-        for one in &transaction.statements {
+    /// What it wrote was not written after all: nothing is known of these rows any more.
+    fn unwrite(&mut self, transaction: &Transaction) {
+        for one in transaction.statements.iter().filter(|one| one.key != 0) {
+            if self.templates.all[one.template as usize].writes {
+                self.rows.remove(one.key);
+            }
+        }
+    }
+
+    /// Does its writes again, from a statement on.
+    fn write(&mut self, transaction: &Transaction, from: usize) {
+        for one in transaction.statements.iter().skip(from) {
             let value = |slot: usize| transaction.values_of(one).get(slot).map(|value| value.said).unwrap_or_default();
             match &self.templates.all[one.template as usize].deed {
                 Deed::Update { row, assigned } | Deed::Insert { row, assigned } => {

@@ -63,9 +63,40 @@ pub(super) fn of(statement: &[u8]) -> Option<Control> {
         return Some(set(statement));
     }
     let noise = [
-        "SHOW", "DISCARD", "DEALLOCATE", "PREPARE", "RESET", "LISTEN", "UNLISTEN", "NOTIFY", "USE", "EXPLAIN", "DESCRIBE",
-        "DESC", "KILL", "FLUSH", "ANALYZE", "VACUUM", "CLUSTER", "REINDEX", "CHECKPOINT", "LOAD", "CLOSE", "FETCH", "MOVE",
-        "UNLOCK", "OPTIMIZE", "CHECK", "HELP", "PURGE", "CHANGE", "XA", "BINLOG", "HANDLER", "KEEPALIVE", "ping",
+        "SHOW",
+        "DISCARD",
+        "DEALLOCATE",
+        "PREPARE",
+        "RESET",
+        "LISTEN",
+        "UNLISTEN",
+        "NOTIFY",
+        "USE",
+        "EXPLAIN",
+        "DESCRIBE",
+        "DESC",
+        "KILL",
+        "FLUSH",
+        "ANALYZE",
+        "VACUUM",
+        "CLUSTER",
+        "REINDEX",
+        "CHECKPOINT",
+        "LOAD",
+        "CLOSE",
+        "FETCH",
+        "MOVE",
+        "UNLOCK",
+        "OPTIMIZE",
+        "CHECK",
+        "HELP",
+        "PURGE",
+        "CHANGE",
+        "XA",
+        "BINLOG",
+        "HANDLER",
+        "KEEPALIVE",
+        "ping",
     ];
     any(&noise).then_some(Control::Noise)
 }
@@ -79,8 +110,8 @@ fn set(statement: &[u8]) -> Control {
         let is_off = [&b"0"[..], b"off", b"false"].iter().any(|off| tail.eq_ignore_ascii_case(off));
         return Control::Autocommit(!is_off);
     }
-    let about_level = has("ISOLATION") || has("transaction_isolation") || has("default_transaction_isolation")
-        || has("tx_isolation");
+    let about_level =
+        has("ISOLATION") || has("transaction_isolation") || has("default_transaction_isolation") || has("tx_isolation");
     match level(statement).filter(|_| about_level) {
         Some(level) if has("TRANSACTION") && !has("SESSION") && !has("GLOBAL") => Control::NextLevel(level),
         Some(level) if !has("GLOBAL") => Control::SessionLevel(level),
@@ -129,7 +160,10 @@ mod tests {
             ("SET autocommit=0", Some(Control::Autocommit(false))),
             ("SET @@session.autocommit = ON", Some(Control::Autocommit(true))),
             ("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", Some(Control::NextLevel(3))),
-            ("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED", Some(Control::SessionLevel(1))),
+            (
+                "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                Some(Control::SessionLevel(1)),
+            ),
             ("SET SESSION transaction_isolation='REPEATABLE-READ'", Some(Control::SessionLevel(2))),
             ("SET NAMES utf8", Some(Control::Noise)),
             ("SHOW search_path", Some(Control::Noise)),

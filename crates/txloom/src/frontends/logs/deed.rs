@@ -6,10 +6,10 @@
 //!   UPDATE items SET stock = 0                       may write anything in items
 //! ```
 
+use txloom_core::program::BinaryOp;
 use txloom_core::program::access::{Access, Effect, Place, Reach, TableAccess};
 use txloom_core::program::predicate::Term;
 use txloom_core::program::schema::{Schema, TypeKind};
-use txloom_core::program::BinaryOp;
 
 /// What a template does.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -60,6 +60,10 @@ pub(super) enum Given {
     Plus(usize),
     /// What it was, less the value of a slot.
     Minus(usize),
+    /// The values of two slots, added.
+    Sum(usize, usize),
+    /// The value of a slot, less that of another.
+    Difference(usize, usize),
     /// Something else.
     Unknown,
 }
@@ -144,6 +148,8 @@ fn given(value: &Term, column: &str) -> Given {
             (BinaryOp::Add, _, Some(slot)) if is_itself(left) => Given::Plus(slot),
             (BinaryOp::Add, Some(slot), _) if is_itself(right) => Given::Plus(slot),
             (BinaryOp::Subtract, _, Some(slot)) if is_itself(left) => Given::Minus(slot),
+            (BinaryOp::Add, Some(left), Some(right)) => Given::Sum(left, right),
+            (BinaryOp::Subtract, Some(left), Some(right)) => Given::Difference(left, right),
             _ => Given::Unknown,
         },
         _ => Given::Unknown,

@@ -59,7 +59,8 @@ const LINES: usize = 2_000;
 
 /// Tells the format by the beginning of a file: the one that most lines agree with.
 pub(super) fn detect(beginning: &[u8]) -> Result<Format, Unknown> {
-    let lines = || beginning.split(|byte| *byte == b'\n').take(LINES).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines =
+        || beginning.split(|byte| *byte == b'\n').take(LINES).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let count = |is: fn(&[u8]) -> bool| lines().filter(|line| is(line)).count();
     let labelled = |line: &[u8]| split(line).is_some_and(|split| matches!(split.label, Label::Message(_)));
     let counts = [

@@ -53,7 +53,8 @@ impl Reader for Json {
             return;
         };
         let name = record.session_id.map(Cow::into_owned).or(record.pid.map(|pid| pid.to_string())).unwrap_or_default();
-        let bytes = |text: &Option<Cow<'_, str>>| text.as_ref().map(|text| text.as_bytes().to_vec()).unwrap_or_default();
+        let bytes =
+            |text: &Option<Cow<'_, str>>| text.as_ref().map(|text| text.as_bytes().to_vec()).unwrap_or_default();
         let (text, detail, statement) = (bytes(&record.message), bytes(&record.detail), bytes(&record.statement));
         let message = Message {
             session: session(name.as_bytes()),

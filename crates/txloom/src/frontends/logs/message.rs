@@ -7,6 +7,7 @@
 //! | `… parse NAME: …`, `… bind NAME: …` | nothing yet: the execution follows |
 //! | `execute fetch from NAME: …` | more rows of what was counted before |
 //! | ERROR with its STATEMENT | that failed |
+//! | `statement: EXECUTE NAME(…)` with `DETAIL:  prepare: PREPARE NAME AS …` | what was prepared was sent |
 //! | `connection …`, `disconnection: …` | a session begins or ends |
 
 use super::event::{Event, Sent, SessionKey, Sink};
@@ -72,6 +73,12 @@ pub(super) fn interpret(message: &Message<'_>, sink: &mut dyn Sink) {
 fn log(message: &Message<'_>, sink: &mut dyn Sink) {
     let text = without_code(message.text);
     if let Some((statement, may_fail)) = sent(text) {
+        if let Some((prepared, values)) = prepared(statement, message.detail) {
+            let (session, place) = (message.session, message.place);
+            let sent = Sent { session, text: prepared, head: &[], place, parameters: &values, may_fail };
+            sink.event(Event::Sent(sent));
+            return;
+        }
         // The statement is the end of the message, so that what is before it is the head of its line.
         let before = message.text.len() - statement.len();
         let skipped = message.text.get(..before).unwrap_or_default();
@@ -110,6 +117,44 @@ fn named(text: &[u8]) -> Option<&[u8]> {
         return None;
     }
     Some(&rest[find(rest, b": ")? + 2..])
+}
+
+/// What EXECUTE executes, and its arguments in the form of bound parameters.
+fn prepared<'a>(statement: &[u8], detail: &'a [u8]) -> Option<(&'a [u8], Vec<u8>)> {
+    let detail = detail.strip_prefix(b"prepare: ")?;
+    if !statement.get(..8)?.eq_ignore_ascii_case(b"EXECUTE ") {
+        return None;
+    }
+    let text = &detail[detail.windows(4).position(|word| word.eq_ignore_ascii_case(b" AS "))? + 4..];
+    let text = text.strip_suffix(b";").unwrap_or(text);
+    let mut values = Vec::new();
+    if let (Some(open), Some(close)) = (find(statement, b"("), statement.iter().rposition(|byte| *byte == b')')) {
+        for (at, argument) in arguments(statement.get(open + 1..close)?).iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            values.extend_from_slice(format!("{comma}${} = ", at + 1).as_bytes());
+            values.extend_from_slice(argument.trim_ascii());
+        }
+    }
+    Some((text, values))
+}
+
+/// What stands between commas outside of strings and parentheses.
+fn arguments(text: &[u8]) -> Vec<&[u8]> {
+    let (mut found, mut start, mut depth, mut inside) = (Vec::new(), 0, 0_usize, false);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'\'' => inside = !inside,
+            b'(' if !inside => depth += 1,
+            b')' if !inside => depth = depth.saturating_sub(1),
+            b',' if !inside && depth == 0 => {
+                found.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[start..]);
+    found
 }
 
 /// `log_error_verbosity = verbose` puts a code before every message.
@@ -184,6 +229,16 @@ mod tests {
             let values: Vec<&str> = values.iter().map(|value| std::str::from_utf8(value).unwrap()).collect();
             assert_eq!(values, expect, "{text}");
         }
+    }
+
+    #[test]
+    fn prepared_statements_are_what_they_execute() {
+        let detail = b"prepare: PREPARE p (int) AS SELECT $1, $2;";
+        let (text, values) = prepared(b"EXECUTE p(1, 'a, (b')", detail).unwrap();
+        assert_eq!((text, values.as_slice()), (&b"SELECT $1, $2"[..], &b"$1 = 1, $2 = 'a, (b'"[..]));
+        assert_eq!(prepared(b"EXECUTE p", detail).unwrap().1, b"");
+        assert!(prepared(b"EXECUTE p", b"parameters: $1 = '1'").is_none());
+        assert!(prepared(b"SELECT 1", detail).is_none());
     }
 
     #[test]

@@ -78,12 +78,13 @@ mod collect;
 mod origin;
 mod names;
 mod build;
+mod record;
 mod excerpt;
 mod survey;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -91,10 +92,13 @@ use std::path::Path;
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Program, Span};
 
+pub use build::Writing;
 use collect::Collector;
 use detect::Unknown;
 pub use excerpt::Excerpt;
 use lines::Lines;
+pub use record::RecordedCall;
+use shape::Shape;
 pub use survey::Survey;
 
 /// So many procedures are made; the rarest shapes are left out. Nobody reads more, and the analysis compares each with
@@ -166,6 +170,28 @@ pub fn read(path: &Path, schema: &Schema, rows: &[String]) -> Result<LogReading,
 
 /// Reads a log from anywhere.
 pub fn read_from(source: impl Read, name: &str, schema: &Schema, rows: &[String]) -> Result<LogReading, LogError> {
+    Ok(collect(source, name, schema, rows, None)?.0)
+}
+
+/// Reads a log that fits into memory, and its committed transactions as calls, in the order in which they ended.
+pub fn read_calls(
+    source: impl Read,
+    name: &str,
+    schema: &Schema,
+    rows: &[String],
+    writing: Writing,
+) -> Result<(LogReading, Vec<RecordedCall>), LogError> {
+    collect(source, name, schema, rows, Some(writing))
+}
+
+/// Reads a log; with `writing`, keeps its transactions.
+fn collect(
+    source: impl Read,
+    name: &str,
+    schema: &Schema,
+    rows: &[String],
+    writing: Option<Writing>,
+) -> Result<(LogReading, Vec<RecordedCall>), LogError> {
     let failed = |error: io::Error| LogError::Io { name: name.to_string(), error };
     // The whole buffer, so that the format is told by more than what a pipe holds at the moment.
     let mut beginning = Vec::new();
@@ -176,6 +202,7 @@ pub fn read_from(source: impl Read, name: &str, schema: &Schema, rows: &[String]
         Unknown::NoSession => LogError::NoSession { name: name.to_string() },
     })?;
     let mut collector = Collector::new(schema, format.is_mysql());
+    collector.recorded = writing.map(|_| Vec::new());
     rows.iter().for_each(|row| collector.preload(row));
     let mut reader = format.reader();
     let mut lines = Lines::new(io::Cursor::new(beginning).chain(BufReader::with_capacity(BUFFER, source)));
@@ -185,34 +212,43 @@ pub fn read_from(source: impl Read, name: &str, schema: &Schema, rows: &[String]
     reader.finish(&mut collector);
     collector.finish();
     collector.survey.format = format.name().to_string();
-    (collector.survey.bytes, collector.survey.lines, collector.survey.cut_lines) = (lines.bytes(), lines.count(), lines.cut);
-    Ok(reading(collector, format.is_mysql()))
+    (collector.survey.bytes, collector.survey.lines, collector.survey.cut_lines) =
+        (lines.bytes(), lines.count(), lines.cut);
+    Ok(reading(collector, format.is_mysql(), writing.unwrap_or_default()))
 }
 
-fn reading(collector: Collector<'_>, is_mysql: bool) -> LogReading {
-    let Collector { templates, mut shapes, mut survey, .. } = collector;
+fn reading(collector: Collector<'_>, is_mysql: bool, writing: Writing) -> (LogReading, Vec<RecordedCall>) {
+    let Collector { templates, shapes, mut survey, recorded, .. } = collector;
     let templates = templates.all;
     survey.templates = templates.len();
     survey.shapes = shapes.len();
     let understood = |id: &u32| templates[*id as usize].is_understood;
     // The most frequent first; the one that came first, if there are as many.
-    shapes.sort_by_key(|shape| (std::cmp::Reverse(shape.count), shape.place.line));
-    let missed: u64 = shapes.iter().flat_map(|shape| shape.misunderstood(&understood)).sum();
+    let mut shapes: Vec<(u32, Shape)> = (0..).zip(shapes).collect();
+    shapes.sort_by_key(|(_, shape)| (std::cmp::Reverse(shape.count), shape.place.line));
+    let missed: u64 = shapes.iter().flat_map(|(_, shape)| shape.misunderstood(&understood)).sum();
     survey.understood = survey.committed.saturating_sub(missed);
     shapes.truncate(PROCEDURES_MAX);
-    let used: BTreeSet<u32> = shapes.iter().flat_map(|shape| shape.sequence.iter().copied()).collect();
+    let used: BTreeSet<u32> = shapes.iter().flat_map(|(_, shape)| shape.sequence.iter().copied()).collect();
     let mut excerpt = Excerpt::default();
     let starts = excerpt.templates(used.iter().map(|id| (*id, &templates[*id as usize])));
-    let (mut program, mut taken) = (Program::default(), BTreeSet::new());
-    for shape in &shapes {
+    let (mut program, mut taken, mut made) = (Program::default(), BTreeSet::new(), BTreeMap::new());
+    for (id, shape) in &shapes {
         let name = names::name(shape, &templates, &mut taken);
         survey.procedures.push((name.clone(), shape.count));
         survey.covered += shape.count;
-        program.procedures.push(build::procedure(name, shape, &templates, &starts));
+        let (procedure, arguments) = build::procedure(name, shape, &templates, &starts, writing);
+        made.insert(*id, (program.procedures.len(), arguments, shape));
+        program.procedures.push(procedure);
     }
+    let calls = recorded.unwrap_or_default().into_iter().filter_map(|one| {
+        let (procedure, arguments, shape) = made.get(&one.shape)?;
+        Some(one.call(&program.procedures[*procedure], arguments, shape, &templates, writing.rounds))
+    });
+    let calls = calls.collect();
     let diagnostics = complaints(&survey, &mut excerpt);
     let language = if is_mysql { Language::MySql } else { Language::Postgres };
-    LogReading { program, excerpt, diagnostics, survey, language }
+    (LogReading { program, excerpt, diagnostics, survey, language }, calls)
 }
 
 /// What is missing, said at the first line that it is about.

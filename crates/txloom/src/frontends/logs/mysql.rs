@@ -12,6 +12,7 @@
 
 use super::event::{Event, Reader, Sent, SessionKey, Sink, session};
 use super::lines::Place;
+use super::message::find;
 
 /// So much of a statement is kept.
 const STATEMENT_MAX: usize = 16 << 20;
@@ -60,7 +61,9 @@ fn time_end(line: &[u8]) -> Option<usize> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match (line.first()?, digits) {
         (b'\t', _) => (line.get(1) == Some(&b'\t')).then_some(2),
-        (_, 4) if line.get(4) == Some(&b'-') && line.get(10) == Some(&b'T') => line.iter().position(|byte| b"\t ".contains(byte)),
+        (_, 4) if line.get(4) == Some(&b'-') && line.get(10) == Some(&b'T') => {
+            line.iter().position(|byte| b"\t ".contains(byte))
+        }
         (_, 6) if line.get(6) == Some(&b' ') => {
             let is_time = line.get(9) == Some(&b':') && line.get(12) == Some(&b':');
             is_time.then_some(15.min(line.len()))
@@ -71,7 +74,8 @@ fn time_end(line: &[u8]) -> Option<usize> {
 
 /// What a server writes when it starts.
 fn is_header(line: &[u8]) -> bool {
-    line.ends_with(b"started with:") || line.starts_with(b"Tcp port:") || line.starts_with(b"Time  ")
+    let is_table = line.starts_with(b"Time") && find(line, b"Id Command").is_some();
+    line.ends_with(b"started with:") || line.starts_with(b"Tcp port:") || is_table
 }
 
 /// Reads the general log.

@@ -130,7 +130,11 @@ impl Finder<'_> {
     /// The last answer before that holds the column to which the slot is assigned, of the same row.
     fn read_before(&self, position: usize, local: usize) -> Option<Answer> {
         let Deed::Update { row, assigned } = &self.template(position).deed else { return None };
-        let (column, _) = assigned.iter().find(|(_, given)| *given == Given::Slot(local))?;
+        let is_told = |given: &Given| match given {
+            Given::Slot(slot) | Given::Sum(slot, _) | Given::Difference(slot, _) => *slot == local,
+            _ => false,
+        };
+        let (column, _) = assigned.iter().find(|(_, given)| is_told(given))?;
         (0..position).rev().find_map(|earlier| match &self.template(earlier).deed {
             Deed::Read { row: read, outputs } if self.is_same(position, row, earlier, read) => {
                 Some((earlier, outputs.iter().position(|output| output == &Some(*column))?))

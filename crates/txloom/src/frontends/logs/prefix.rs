@@ -89,7 +89,9 @@ impl Style {
     /// What the prefix calls the session.
     pub(super) fn session(self, prefix: &[u8]) -> Option<&[u8]> {
         match self {
-            Style::SessionId => words(prefix, |byte| byte.is_ascii_hexdigit() || byte == b'.').find(|it| is_session_id(it)),
+            Style::SessionId => {
+                words(prefix, |byte| byte.is_ascii_hexdigit() || byte == b'.').find(|it| is_session_id(it))
+            }
             Style::Bracket => {
                 let inner = prefix.split(|byte| *byte == b'[').skip(1);
                 inner.filter_map(|rest| Some(&rest[..find(rest, b"]")?])).find(|inner| is_number(inner))

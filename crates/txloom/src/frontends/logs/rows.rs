@@ -66,7 +66,13 @@ impl Rows {
     }
 
     /// Changes columns of a row.
-    pub(super) fn write(&mut self, table: usize, key: u64, assigned: &[(usize, Given)], values: impl Fn(usize) -> Said) {
+    pub(super) fn write(
+        &mut self,
+        table: usize,
+        key: u64,
+        assigned: &[(usize, Given)],
+        values: impl Fn(usize) -> Said,
+    ) {
         let (age, width) = (self.ages[table], self.widths[table]);
         if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
             return;
@@ -106,6 +112,8 @@ impl Given {
             Given::Slot(slot) => Some(values(slot)),
             Given::Plus(slot) => computed(slot, 1),
             Given::Minus(slot) => computed(slot, -1),
+            Given::Sum(a, b) => Some(Said::of_number(values(a).number?.checked_add(values(b).number?)?)),
+            Given::Difference(a, b) => Some(Said::of_number(values(a).number?.checked_sub(values(b).number?)?)),
             Given::Unknown => None,
         }
     }

@@ -179,7 +179,10 @@ impl Scanner {
         let is_escaping = || match self.quoting {
             Quoting::MySql => quote != b'`',
             Quoting::Postgres => {
-                quote == b'\'' && start > 0 && matches!(text[start - 1], b'E' | b'e') && !(start > 1 && is_word_byte(text[start - 2]))
+                quote == b'\''
+                    && start > 0
+                    && matches!(text[start - 1], b'E' | b'e')
+                    && !(start > 1 && is_word_byte(text[start - 2]))
             }
         };
         let escapes = is_escaping();
@@ -323,7 +326,18 @@ fn introduces(text: &[u8], word: Token, start: usize) -> bool {
 fn is_sign(text: &[u8], before: Option<Token>) -> bool {
     let Some(before) = before else { return true };
     let words = [
-        &b"SELECT"[..], b"AND", b"OR", b"NOT", b"THEN", b"ELSE", b"WHEN", b"BETWEEN", b"WHERE", b"LIMIT", b"BY", b"SET",
+        &b"SELECT"[..],
+        b"AND",
+        b"OR",
+        b"NOT",
+        b"THEN",
+        b"ELSE",
+        b"WHEN",
+        b"BETWEEN",
+        b"WHERE",
+        b"LIMIT",
+        b"BY",
+        b"SET",
     ];
     match before.kind {
         Kind::Symbol(byte) => byte != b')' && byte != b']',
@@ -438,7 +452,10 @@ mod tests {
 
     #[test]
     fn lists_are_one_slot() {
-        check("SELECT 1 FROM t WHERE a IN (1, 2,3) AND b IN (c)", &["SELECT [1] FROM t WHERE a IN ([1, 2,3]) AND b IN (c)"]);
+        check(
+            "SELECT 1 FROM t WHERE a IN (1, 2,3) AND b IN (c)",
+            &["SELECT [1] FROM t WHERE a IN ([1, 2,3]) AND b IN (c)"],
+        );
         check("SELECT 1 FROM t WHERE a IN ($1, $2)", &["SELECT [1] FROM t WHERE a IN ([$1, $2])"]);
     }
 
@@ -473,7 +490,8 @@ mod tests {
         for (a, b) in same {
             assert_eq!(hash(a), hash(b), "{a} / {b}");
         }
-        let different = [("SELECT a FROM t", "SELECT b FROM t"), ("a IS NULL", "a IS TRUE"), ("a b", "ab"), ("\"A\"", "\"a\"")];
+        let different =
+            [("SELECT a FROM t", "SELECT b FROM t"), ("a IS NULL", "a IS TRUE"), ("a b", "ab"), ("\"A\"", "\"a\"")];
         for (a, b) in different {
             assert_ne!(hash(a), hash(b), "{a} / {b}");
         }
@@ -481,7 +499,21 @@ mod tests {
 
     #[test]
     fn nothing_breaks_it() {
-        for text in ["'", "E'\\", "$", "$$", "$a$ x", "/*", "/", "\"", "-", "IN (", "INSERT INTO t VALUES (1), (", "\u{e9}", "VALUES"] {
+        for text in [
+            "'",
+            "E'\\",
+            "$",
+            "$$",
+            "$a$ x",
+            "/*",
+            "/",
+            "\"",
+            "-",
+            "IN (",
+            "INSERT INTO t VALUES (1), (",
+            "\u{e9}",
+            "VALUES",
+        ] {
             for quoting in [Quoting::Postgres, Quoting::MySql] {
                 Scanner::new(quoting).scan(text.as_bytes());
             }

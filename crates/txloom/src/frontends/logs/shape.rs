@@ -152,7 +152,11 @@ impl Shape {
         for id in &folded.sequence {
             shape.base.push(shape.slots.len());
             let slots = templates[*id as usize].slots.iter();
-            shape.slots.extend(slots.map(|(_, is_list)| SlotStat { is_list: *is_list, is_number: true, ..SlotStat::default() }));
+            shape.slots.extend(slots.map(|(_, is_list)| SlotStat {
+                is_list: *is_list,
+                is_number: true,
+                ..SlotStat::default()
+            }));
         }
         shape.flows = shape.possible_flows(templates);
         shape
@@ -258,52 +262,70 @@ impl Shape {
         if self.flows.is_empty() {
             return;
         }
+        let near = Near { base: &self.base, transaction, folded };
         let mut latest: Vec<Option<&Instance>> = vec![None; self.sequence.len()];
-        let (base, flows) = (&self.base, &mut self.flows);
-        for (one, position) in transaction.statements.iter().zip(&folded.positions) {
+        for (at, (one, position)) in transaction.statements.iter().zip(&folded.positions).enumerate() {
             let position = *position as usize;
             latest[position] = Some(one);
-            let first = flows.partition_point(|flow| flow.to.0 < position);
-            for flow in flows[first..].iter_mut().take_while(|flow| flow.to.0 == position) {
+            let first = self.flows.partition_point(|flow| flow.to.0 < position);
+            for flow in self.flows[first..].iter_mut().take_while(|flow| flow.to.0 == position) {
                 let Some(reader) = latest[flow.from.0] else { continue };
                 let answer = transaction.answers.get(reader.answers.start as usize + flow.from.1);
                 let Some(answer) = answer.filter(|_| !reader.answers.is_empty()) else { continue };
                 let Some(value) = transaction.values_of(one).get(flow.to.1) else { continue };
-                let slots = || {
-                    let known = latest.iter().enumerate().filter_map(|(at, one)| Some((at, (*one)?)));
-                    known.flat_map(|(at, one)| {
-                        let values = transaction.values_of(one).iter().enumerate();
-                        values.map(move |(slot, value)| (base[at] + slot, value.said))
-                    })
-                };
-                flow.watch(value.said, *answer, slots);
+                flow.watch(value.said, *answer, || near.slots(at, &latest));
             }
         }
     }
 }
 
+/// The values that stand around a statement.
+struct Near<'a> {
+    base: &'a [usize],
+    transaction: &'a Transaction,
+    folded: &'a Folded,
+}
+
+impl Near<'_> {
+    /// Every slot with its last value before a statement, or its next one behind it.
+    fn slots(&self, at: usize, latest: &[Option<&Instance>]) -> Vec<(usize, Said)> {
+        let mut slots = Vec::new();
+        let here = self.folded.positions[at] as usize;
+        for (position, base) in self.base.iter().enumerate() {
+            let behind = || {
+                let rest = self.folded.positions[at..].iter().position(|it| *it as usize == position);
+                rest.map(|distance| &self.transaction.statements[at + distance])
+            };
+            let one = if position > here { behind() } else { latest[position] };
+            let values = one.map(|one| self.transaction.values_of(one)).unwrap_or_default();
+            slots.extend(values.iter().enumerate().map(|(slot, value)| (base + slot, value.said)));
+        }
+        slots
+    }
+}
+
 impl Flow {
-    fn watch<I: Iterator<Item = (usize, Said)>>(&mut self, value: Said, answer: Known, slots: impl Fn() -> I) {
+    fn watch(&mut self, value: Said, answer: Known, slots: impl Fn() -> Vec<(usize, Said)>) {
         let Some(last) = answer.last else { return };
         self.is_equal &= answer.values().any(|read| read == value);
         let differences: Vec<i64> = match value.number {
             Some(number) => answer.values().filter_map(|read| number.checked_sub(read.number?)).collect(),
             None => Vec::new(),
         };
-        let fits = |change: i64, sign: i64| differences.contains(&(sign * change));
+        let fits = |said: &Said, sign: i64| said.number.is_some_and(|change| differences.contains(&(sign * change)));
         if self.seen == 0 {
             self.first = last;
             self.differences.clone_from(&differences);
-            let with = |sign: i64| {
-                slots().filter(|(_, said)| said.number.is_some_and(|it| fits(it, sign))).map(|(slot, _)| slot).collect()
-            };
+            let slots = slots();
+            let with = |sign: i64| slots.iter().filter(|(_, said)| fits(said, sign)).map(|(slot, _)| *slot).collect();
             (self.plus, self.minus) = (with(1), with(-1));
         } else {
             self.differences.retain(|difference| differences.contains(difference));
             if !self.plus.is_empty() || !self.minus.is_empty() {
-                let number = |slot: usize| slots().find(|(at, _)| *at == slot).and_then(|(_, said)| said.number);
-                self.plus.retain(|slot| number(*slot).is_some_and(|it| fits(it, 1)));
-                self.minus.retain(|slot| number(*slot).is_some_and(|it| fits(it, -1)));
+                let slots = slots();
+                let holds = |slot: usize, sign: i64| slots.iter().any(|(at, said)| *at == slot && fits(said, sign));
+                self.plus.retain(|slot| holds(*slot, 1));
+                self.minus.retain(|slot| holds(*slot, -1));
             }
         }
         self.varies |= last != self.first;

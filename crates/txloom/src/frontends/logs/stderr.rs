@@ -51,7 +51,15 @@ impl Stderr {
         Stderr { style, waiting: VecDeque::new(), spare: Vec::new(), open: (0, Part::Nothing) }
     }
 
-    fn begin(&mut self, session: SessionKey, severity: Severity, place: Place, head: usize, line: &[u8], sink: &mut dyn Sink) {
+    fn begin(
+        &mut self,
+        session: SessionKey,
+        severity: Severity,
+        place: Place,
+        head: usize,
+        line: &[u8],
+        sink: &mut dyn Sink,
+    ) {
         if self.waiting.len() >= WAITING {
             self.tell(sink);
         }

@@ -253,8 +253,12 @@ fn class_of(text: &str) -> Class {
         StatementKind::Ddl => Class::Definition,
         StatementKind::Query if is_catalogue(&tokens) || is_idle(&tokens) => Class::Noise,
         StatementKind::Query | StatementKind::Write => Class::Work,
-        StatementKind::Other if ["CALL", "DO", "COPY", "EXECUTE", "LOCK"].iter().any(|it| tokens[0].is_word(it)) => Class::Work,
-        StatementKind::Other if ["GRANT", "REVOKE", "COMMENT"].iter().any(|it| tokens[0].is_word(it)) => Class::Definition,
+        StatementKind::Other if ["CALL", "DO", "COPY", "EXECUTE", "LOCK"].iter().any(|it| tokens[0].is_word(it)) => {
+            Class::Work
+        }
+        StatementKind::Other if ["GRANT", "REVOKE", "COMMENT"].iter().any(|it| tokens[0].is_word(it)) => {
+            Class::Definition
+        }
         _ => Class::Noise,
     }
 }
@@ -264,7 +268,10 @@ fn is_catalogue(tokens: &[Token<'_>]) -> bool {
     let is_own = |token: &Token<'_>| {
         let name = sql::plain_name(token.text);
         matches!(token.kind, TokenKind::Word | TokenKind::Quoted)
-            && (name.starts_with("pg_") || name == "information_schema" || name == "performance_schema" || name == "mysql")
+            && (name.starts_with("pg_")
+                || name == "information_schema"
+                || name == "performance_schema"
+                || name == "mysql")
     };
     let from = tokens.iter().position(|token| token.is_word("FROM"));
     from.is_some_and(|from| {
@@ -279,10 +286,33 @@ fn is_idle(tokens: &[Token<'_>]) -> bool {
         return false;
     }
     const HARMLESS: &[&str] = &[
-        "version", "now", "current_schema", "current_schemas", "current_database", "current_setting", "set_config",
-        "database", "schema", "user", "last_insert_id", "lastval", "currval", "nextval", "setval", "found_rows",
-        "row_count", "connection_id", "sleep", "coalesce", "cast", "txid_current", "uuid", "gen_random_uuid", "concat",
-        "get_lock", "release_lock",
+        "version",
+        "now",
+        "current_schema",
+        "current_schemas",
+        "current_database",
+        "current_setting",
+        "set_config",
+        "database",
+        "schema",
+        "user",
+        "last_insert_id",
+        "lastval",
+        "currval",
+        "nextval",
+        "setval",
+        "found_rows",
+        "row_count",
+        "connection_id",
+        "sleep",
+        "coalesce",
+        "cast",
+        "txid_current",
+        "uuid",
+        "gen_random_uuid",
+        "concat",
+        "get_lock",
+        "release_lock",
     ];
     let called = tokens.windows(2).filter(|pair| pair[0].kind == TokenKind::Word && pair[1].is_symbol("("));
     called.into_iter().all(|pair| {

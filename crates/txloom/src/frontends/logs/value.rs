@@ -108,7 +108,8 @@ pub(super) fn hash_of(bytes: &[u8]) -> u64 {
 
 /// Stirs a word into a hash.
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
-    let product = u128::from(hash ^ word ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(0x8bb8_4b93_962e_acc9_u64 ^ word << 1 | 1);
+    let product =
+        u128::from(hash ^ word ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(0x8bb8_4b93_962e_acc9_u64 ^ word << 1 | 1);
     let (low, high) = (product & u128::from(u64::MAX), product >> 64);
     u64::try_from(low ^ high).unwrap_or(0).rotate_left(23) ^ hash
 }
