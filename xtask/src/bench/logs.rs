@@ -105,7 +105,7 @@ fn write_log(path: &Path, format: &str) -> Result<()> {
     let (mut written, mut order, mut clock) = (0_u64, 0_u64, 0_u64);
     let mut line = String::new();
     while written < BYTES {
-        let session = random.below(SESSIONS as u64) as usize;
+        let session = random.below(SESSIONS);
         if waiting[session].is_empty() {
             order += 1;
             waiting[session] = transaction(&mut random, order);

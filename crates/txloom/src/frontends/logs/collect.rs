@@ -193,6 +193,7 @@ impl<'s> Collector<'s> {
     fn end(&mut self, session: &mut Session, key: SessionKey) {
         // Others may see what it wrote from now on.
         self.write(&session.transaction, 0);
+        session.transaction.ended = self.events;
         session.state = State::Ending(self.events);
         self.ending.push_back((self.events, key));
     }
@@ -284,7 +285,13 @@ impl<'s> Collector<'s> {
             });
             transaction.values.push(Value { said, raw: start..transaction.raw.len() as u32 });
         }
-        let mut one = Instance { template: id, values: first..transaction.values.len() as u32, key: 0, answers: 0..0 };
+        let mut one = Instance {
+            template: id,
+            values: first..transaction.values.len() as u32,
+            key: 0,
+            answers: 0..0,
+            event: self.events,
+        };
         self.look_up(transaction, &mut one);
         session.transaction.statements.push(one);
     }

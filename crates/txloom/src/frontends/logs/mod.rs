@@ -241,7 +241,9 @@ fn reading(collector: Collector<'_>, is_mysql: bool, writing: Writing) -> (LogRe
         made.insert(*id, (program.procedures.len(), arguments, shape));
         program.procedures.push(procedure);
     }
-    let calls = recorded.unwrap_or_default().into_iter().filter_map(|one| {
+    let mut recorded = recorded.unwrap_or_default();
+    recorded.sort_by_key(|one| one.ended);
+    let calls = recorded.into_iter().filter_map(|one| {
         let (procedure, arguments, shape) = made.get(&one.shape)?;
         Some(one.call(&program.procedures[*procedure], arguments, shape, &templates, writing.rounds))
     });

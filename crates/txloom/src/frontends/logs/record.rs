@@ -29,6 +29,8 @@ pub struct RecordedCall {
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
     pub(super) shape: u32,
+    /// When it ended.
+    pub(super) ended: u64,
     statements: Vec<Kept>,
 }
 
@@ -47,7 +49,8 @@ impl Recorded {
             let answers = transaction.answers[one.answers.start as usize..one.answers.end as usize].to_vec();
             Kept { position: *position as usize, values, answers }
         });
-        Recorded { shape, statements: statements.collect() }
+        let last = transaction.statements.last().map_or(0, |one| one.event);
+        Recorded { shape, ended: transaction.ended.max(last), statements: statements.collect() }
     }
 
     fn at(&self, position: usize, round: usize) -> Option<&Kept> {

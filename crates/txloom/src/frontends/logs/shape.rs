@@ -44,6 +44,8 @@ pub(super) struct Instance {
     pub(super) key: u64,
     /// What it reads, in the session's answers; empty if that is not known.
     pub(super) answers: Range<u32>,
+    /// The number of the event that brought it.
+    pub(super) event: u64,
 }
 
 /// A value and where its text is.
@@ -61,6 +63,8 @@ pub(super) struct Transaction {
     pub(super) raw: Vec<u8>,
     pub(super) answers: Vec<Known>,
     pub(super) level: Option<Level>,
+    /// The number of the event that ended it; 0 if that was its last statement.
+    pub(super) ended: u64,
 }
 
 impl Transaction {
@@ -70,6 +74,7 @@ impl Transaction {
         self.raw.clear();
         self.answers.clear();
         self.level = None;
+        self.ended = 0;
     }
 
     pub(super) fn values_of(&self, one: &Instance) -> &[Value] {
