@@ -124,7 +124,12 @@ fn check_replay(target: &'static str, name: &'static str, files: &[&str]) {
         assert_eq!(survey.understood, survey.committed, "{name} {file}: {survey:?}");
         assert_eq!(survey.covered, survey.transactions, "{name} {file}");
         assert!(calls.len() > CALLS / 2, "{name} {file}: {survey:?}");
-        assert_eq!(replayed(fresh.as_mut(), &tables, &reading.program, &calls), left, "{name} {file}\n{}", reading.program);
+        assert_eq!(
+            replayed(fresh.as_mut(), &tables, &reading.program, &calls),
+            left,
+            "{name} {file}\n{}",
+            reading.program
+        );
         // The notation can be read again.
         let printed = reading.program.to_string();
         assert_eq!(Program::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}")), reading.program);

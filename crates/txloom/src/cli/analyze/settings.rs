@@ -1,5 +1,7 @@
 //! What the flags of `analyze` mean.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use txloom_core::search::cycles::Bounds;
 use super::super::args::ServerArgs;
 use super::super::cases::{expand, read_file};
 use super::super::failure::Failure;
-use super::super::settings;
+use super::super::settings::{self, is_stdin};
 use super::super::streams::Streams;
 use super::AnalyzeArgs;
 use crate::analyze::trial::Settings;
@@ -86,34 +88,70 @@ impl AnalyzeSettings {
         Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, search, runs })
     }
 
-    /// Reads all files.
+    /// Reads all files: those that are text, and then the logs, which mean something only together with the tables.
     pub(super) fn read(&self, streams: &mut Streams) -> Result<Vec<SourceFile>, Failure> {
         let mut read = Vec::new();
         let mut failures = Vec::new();
-        let (logs, texts): (Vec<&PathBuf>, Vec<&PathBuf>) = self.files.iter().partition(|path| is_log(path));
-        for path in texts {
-            match read_file(path, streams) {
-                Ok(text) => read.push(SourceFile::new(path.display().to_string(), text)),
+        let mut logs: Vec<(String, Box<dyn Read>)> = Vec::new();
+        for path in &self.files {
+            let name = path.display().to_string();
+            match open(path, streams) {
+                Ok(Input::Text(text)) => read.push(SourceFile::new(name, text)),
+                Ok(Input::Log(file)) => logs.push((name, file)),
                 Err(failure) => failures.push(failure),
             }
         }
-        // A log means something only together with the tables.
         let schemas: Vec<_> = read.iter().map(SourceFile::schema).collect();
         let schema = project::together(schemas.iter());
-        let rows: Vec<String> =
-            read.iter().flat_map(|file| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>()).collect();
-        for path in logs {
-            match logs::read(path, &schema, &rows) {
+        let rows_of = |file: &SourceFile| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>();
+        let rows: Vec<String> = read.iter().flat_map(rows_of).collect();
+        for (name, file) in logs {
+            match logs::read_from(file, &name, &schema, &rows) {
                 // Changes are shown as changes of procedures: nobody can change a log.
                 Ok(log) if self.search.as_ref().is_some_and(|search| search.fix) => {
-                    read.push(SourceFile::new(path.display().to_string(), log.program.to_string()));
+                    read.push(SourceFile::new(name, log.program.to_string()));
                 }
-                Ok(log) => read.push(SourceFile::of_log(path.display().to_string(), log)),
+                Ok(log) => read.push(SourceFile::of_log(name, log)),
                 Err(error) => failures.push(Failure::bad_input(error)),
             }
         }
         if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
     }
+}
+
+/// A file that was looked into.
+enum Input {
+    /// Definitions and procedures.
+    Text(String),
+    /// The log of a server.
+    Log(Box<dyn Read>),
+}
+
+/// So many bytes show whether something is a log.
+const BEGINNING: u64 = 64 << 10;
+
+/// Looks into a file. A log is told by its name, or by its first lines if it is no SQL.
+fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
+    if is_stdin(path) {
+        let mut input = streams.take_input();
+        let mut beginning = Vec::new();
+        let failed = |error| Failure::bad_input(format!("cannot read the standard input: {error}"));
+        input.by_ref().take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
+        if logs::begins_log(&beginning) {
+            return Ok(Input::Log(Box::new(io::Cursor::new(beginning).chain(input))));
+        }
+        input.read_to_end(&mut beginning).map_err(failed)?;
+        let text = String::from_utf8(beginning);
+        return text.map(Input::Text).map_err(|_| Failure::bad_input("the standard input is not UTF-8 text"));
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_log = extension == Some("log") || (extension != Some("sql") && logs::is_log(path));
+    if !is_log {
+        return read_file(path, streams).map(Input::Text);
+    }
+    let file = File::open(path);
+    let file = file.map_err(|error| Failure::bad_input(format!("cannot read {}: {error}", path.display())))?;
+    Ok(Input::Log(Box::new(file)))
 }
 
 impl SearchSettings {
@@ -148,15 +186,6 @@ impl SearchSettings {
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
         }))
-    }
-}
-
-/// Whether a file is the log of a server: by its name, or by its first lines if it is no SQL.
-fn is_log(path: &Path) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("log") => true,
-        Some("sql") => false,
-        _ => logs::is_log(path),
     }
 }
 

@@ -103,11 +103,12 @@ pub(super) fn crosses(a: &Range<usize>, b: &Range<usize>) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, sequence: &str, loops: &[Range<usize>]) {
+    fn check(text: &str, sequence: &str, loops: &[(usize, usize)]) {
         let templates: Vec<u32> = text.bytes().map(u32::from).collect();
         let folded = fold(&templates);
         let shown: String = folded.sequence.iter().filter_map(|it| char::from_u32(*it)).collect();
-        assert_eq!((shown.as_str(), folded.loops.as_slice()), (sequence, loops), "{text}");
+        let found: Vec<(usize, usize)> = folded.loops.iter().map(|range| (range.start, range.end)).collect();
+        assert_eq!((shown.as_str(), found.as_slice()), (sequence, loops), "{text}");
         assert_eq!(folded.positions.len(), templates.len());
         for (template, position) in templates.iter().zip(&folded.positions) {
             assert_eq!(folded.sequence[*position as usize], *template, "{text}");
@@ -118,11 +119,11 @@ mod tests {
     fn what_repeats_itself_is_taken_once() {
         check("abcd", "abcd", &[]);
         check("", "", &[]);
-        check("aaa", "a", &[0..1]);
-        check("abcbcbcd", "abcd", &[1..3]);
-        check("abbabb", "ab", &[0..2, 1..2]);
+        check("aaa", "a", &[(0, 1)]);
+        check("abcbcbcd", "abcd", &[(1, 3)]);
+        check("abbabb", "ab", &[(0, 2), (1, 2)]);
         check("aba", "aba", &[]);
-        check("abab", "ab", &[0..2]);
-        check("abcabcdd", "abcd", &[0..3, 3..4]);
+        check("abab", "ab", &[(0, 2)]);
+        check("abcabcdd", "abcd", &[(0, 3), (3, 4)]);
     }
 }

@@ -158,7 +158,12 @@ pub struct LogReading {
 pub fn is_log(path: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut beginning));
-    read.is_ok() && detect::is_log(&beginning)
+    read.is_ok() && begins_log(&beginning)
+}
+
+/// Whether these are the first bytes of a log.
+pub fn begins_log(beginning: &[u8]) -> bool {
+    detect::is_log(beginning)
 }
 
 /// Reads a log file; `rows` are the INSERTs that the tables began with.

@@ -249,7 +249,7 @@ impl Emitted<'_> {
         let is = |word: &[u8]| is_word(self.text, before, word);
         let is_test = is(b"IS") || (is(b"NOT") && at > 1 && is_word(self.text, tokens.get(at - 2), b"IS"));
         let is_word = tokens[at].kind == Kind::Word;
-        !self.keeps && !is(b"INTERVAL") && !(is_word && is_test)
+        !(self.keeps || is(b"INTERVAL") || (is_word && is_test))
     }
 
     /// The closing parenthesis of a list of literals behind IN that has no parameters in it.
