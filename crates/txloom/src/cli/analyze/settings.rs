@@ -92,7 +92,7 @@ impl AnalyzeSettings {
     pub(super) fn read(&self, streams: &mut Streams) -> Result<Vec<SourceFile>, Failure> {
         let mut read = Vec::new();
         let mut failures = Vec::new();
-        let mut logs: Vec<(String, Box<dyn Read>)> = Vec::new();
+        let mut logs: Vec<(String, Log)> = Vec::new();
         for path in &self.files {
             let name = path.display().to_string();
             match open(path, streams) {
@@ -106,7 +106,11 @@ impl AnalyzeSettings {
         let rows_of = |file: &SourceFile| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>();
         let rows: Vec<String> = read.iter().flat_map(rows_of).collect();
         for (name, file) in logs {
-            match logs::read_from(file, &name, &schema, &rows) {
+            let read_log = match file {
+                Log::File(file) => logs::read_from(file, &name, &schema, &rows),
+                Log::Stream(stream) => logs::read_from(logs::Once(stream), &name, &schema, &rows),
+            };
+            match read_log {
                 // Changes are shown as changes of procedures: nobody can change a log.
                 Ok(log) if self.search.as_ref().is_some_and(|search| search.fix) => {
                     read.push(SourceFile::new(name, log.program.to_string()));
@@ -124,7 +128,13 @@ enum Input {
     /// Definitions and procedures.
     Text(String),
     /// The log of a server.
-    Log(Box<dyn Read>),
+    Log(Log),
+}
+
+/// A log: one that can be read again, or one that comes through a pipe.
+enum Log {
+    File(File),
+    Stream(Box<dyn Read>),
 }
 
 /// So many bytes show whether something is a log.
@@ -138,7 +148,7 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
         let failed = |error| Failure::bad_input(format!("cannot read the standard input: {error}"));
         input.by_ref().take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
         if logs::begins_log(&beginning) {
-            return Ok(Input::Log(Box::new(io::Cursor::new(beginning).chain(input))));
+            return Ok(Input::Log(Log::Stream(Box::new(io::Cursor::new(beginning).chain(input)))));
         }
         input.read_to_end(&mut beginning).map_err(failed)?;
         let text = String::from_utf8(beginning);
@@ -151,7 +161,7 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     }
     let file = File::open(path);
     let file = file.map_err(|error| Failure::bad_input(format!("cannot read {}: {error}", path.display())))?;
-    Ok(Input::Log(Box::new(file)))
+    Ok(Input::Log(Log::File(file)))
 }
 
 impl SearchSettings {

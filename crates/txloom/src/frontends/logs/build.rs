@@ -16,7 +16,7 @@ use txloom_core::value::{Number, Value};
 use super::control::LEVELS;
 use super::origin::{Answer, By, Origin, class, origins};
 use super::shape::Shape;
-use super::template::{Source, Template};
+use super::template::{COMMIT, Source, Template};
 use super::value::show;
 
 /// What the argument of a parameter is, for a transaction of the shape.
@@ -186,6 +186,12 @@ impl Builder<'_> {
     }
 
     fn statement(&mut self, position: usize, body: &mut Vec<Statement>) {
+        if self.shape.sequence[position] == COMMIT {
+            let before = self.span(position.saturating_sub(1));
+            let span = Span { start: before.end, end: before.end, line: before.line };
+            body.push(Statement { kind: StatementKind::Commit, span });
+            return;
+        }
         let (start, span, base) = (self.start(position), self.span(position), self.shape.base[position]);
         let slots = self.template(position).slots.len();
         let mut sources = Vec::new();

@@ -19,7 +19,7 @@
 //! A transaction that was rolled back is counted and left out, unless it only read: pools of connections end reads with
 //! ROLLBACK. What `ROLLBACK TO` undoes is left out.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use txloom_core::program::Language;
 use txloom_core::program::schema::Schema;
@@ -27,15 +27,16 @@ use txloom_core::program::schema::Schema;
 use super::control::{self, Control, Level};
 use super::deed::Deed;
 use super::event::{Event, Sent, SessionKey, Sink};
-use super::fold::fold;
+use super::fold::{Folded, fold};
 use super::lines::Place;
+use super::link::{Before, Links};
 use super::message::split_parameters;
 use super::record::Recorded;
 use super::rows::{Known, Rows, key};
 use super::scan::{Quoting, Scanned, Scanner};
-use super::shape::{Instance, Shape, Transaction, Value};
+use super::shape::{Instance, Shape, Transaction, Value, sequence_hash};
 use super::survey::Survey;
-use super::template::{Class, Template, Templates};
+use super::template::{COMMIT, Class, Template, Templates};
 use super::value::{ByHash, Said, mix};
 
 /// So many events a failure may come late.
@@ -71,6 +72,12 @@ struct Session {
     is_long: bool,
     /// Whether it sent something.
     spoke: bool,
+    /// Whether the log shows how it began.
+    is_whole: bool,
+    /// The transaction before.
+    before: Option<Before>,
+    /// Transactions that may go on, and the shape of the last of them.
+    held: Option<(Transaction, u64)>,
 }
 
 impl Session {
@@ -85,6 +92,9 @@ impl Session {
             last: (0, 0),
             is_long: false,
             spoke: false,
+            is_whole: state == State::Idle,
+            before: None,
+            held: None,
         }
     }
 }
@@ -102,6 +112,10 @@ pub(super) struct Collector<'s> {
     events: u64,
     ending: VecDeque<(u64, SessionKey)>,
     unknown_values: u64,
+    /// What is the rest of something else.
+    pub(super) links: Links,
+    /// The shapes that something is the rest of.
+    firsts: BTreeSet<u64>,
     /// Every transaction, if that is asked for.
     pub(super) recorded: Option<Vec<Recorded>>,
 }
@@ -121,8 +135,20 @@ impl<'s> Collector<'s> {
             events: 0,
             ending: VecDeque::new(),
             unknown_values: 0,
+            links: Links::new(),
+            firsts: BTreeSet::new(),
             recorded: None,
         }
+    }
+
+    /// The same from the start, with what was learned.
+    pub(super) fn again(self, links: Links) -> Collector<'s> {
+        let schema = self.templates.schema;
+        let recorded = self.recorded.map(|_| Vec::new());
+        let mut templates = self.templates;
+        templates.all.iter_mut().for_each(|template| template.count = 0);
+        let firsts = links.values().copied().collect();
+        Collector { templates, links, firsts, recorded, ..Collector::new(schema, self.is_mysql) }
     }
 
     /// A statement that filled a table before the log began.
@@ -188,6 +214,7 @@ impl<'s> Collector<'s> {
             }
             State::Idle | State::Ending(_) => {}
         }
+        self.release(session);
     }
 
     fn end(&mut self, session: &mut Session, key: SessionKey) {
@@ -473,7 +500,7 @@ impl<'s> Collector<'s> {
         let statements = std::mem::take(&mut session.transaction.statements);
         for one in statements {
             session.transaction.statements = vec![one];
-            self.add(&session.transaction);
+            self.add(session);
         }
         session.transaction.clear();
         session.state = State::Idle;
@@ -487,14 +514,15 @@ impl<'s> Collector<'s> {
         if !matches!(session.state, State::Ending(_)) {
             self.write(&session.transaction, 0);
         }
-        self.add(&session.transaction);
+        self.add(session);
         session.transaction.clear();
         session.savepoints.clear();
         session.state = State::Idle;
     }
 
-    /// A transaction has committed.
-    fn add(&mut self, transaction: &Transaction) {
+    /// A transaction has committed: it is the rest of another, or may be the beginning of one, or neither.
+    fn add(&mut self, session: &mut Session) {
+        let transaction = &session.transaction;
         if transaction.statements.is_empty() {
             return;
         }
@@ -502,23 +530,54 @@ impl<'s> Collector<'s> {
         self.survey.committed += transaction.statements.len() as u64;
         let sequence: Vec<u32> = transaction.statements.iter().map(|one| one.template).collect();
         let folded = fold(&sequence);
-        let hash = folded.sequence.iter().fold(0, |hash, id| mix(hash, u64::from(*id)));
+        let hash = sequence_hash(&folded.sequence);
+        if let Some((held, last)) = session.held.as_mut().filter(|(_, last)| self.links.get(&hash) == Some(last)) {
+            held.append(transaction, COMMIT);
+            *last = hash;
+            return;
+        }
+        self.release(session);
+        if self.firsts.contains(&hash) {
+            session.held = Some((std::mem::take(&mut session.transaction), hash));
+            return;
+        }
+        let shape = self.count(&session.transaction, &folded);
+        if session.before.is_some() || session.is_whole {
+            if let Some(shape) = shape.and_then(|at| self.shapes.get_mut(at as usize)) {
+                shape.follows.watch(session.before.as_ref(), &session.transaction);
+            }
+        }
+        session.before = Some(Before::new(hash, &session.transaction));
+    }
+
+    /// What was held does not go on.
+    fn release(&mut self, session: &mut Session) {
+        if let Some((held, _)) = session.held.take() {
+            let sequence: Vec<u32> = held.statements.iter().map(|one| one.template).collect();
+            self.count(&held, &fold(&sequence));
+        }
+    }
+
+    /// Takes note of a transaction, or of several that belong together; gives its shape.
+    fn count(&mut self, transaction: &Transaction, folded: &Folded) -> Option<u32> {
+        let hash = sequence_hash(&folded.sequence);
         let at = match self.shapes_by_hash.get(&hash) {
             Some(at) => *at,
-            None if self.shapes.len() >= SHAPES_MAX => return,
+            None if self.shapes.len() >= SHAPES_MAX => return None,
             None => {
                 let templates: &[Template] = &self.templates.all;
-                let place = templates[sequence[0] as usize].place;
+                let place = templates[folded.sequence[0] as usize].place;
                 let at = self.shapes.len() as u32;
-                self.shapes.push(Shape::new(&folded, templates, place, transaction.level));
+                self.shapes.push(Shape::new(folded, templates, place, transaction.level));
                 self.shapes_by_hash.insert(hash, at);
                 at
             }
         };
-        self.shapes[at as usize].add(transaction, &folded);
+        self.shapes[at as usize].add(transaction, folded);
         if let Some(recorded) = &mut self.recorded {
-            recorded.push(Recorded::new(at, transaction, &folded));
+            recorded.push(Recorded::new(at, transaction, folded));
         }
+        Some(at)
     }
 
     /// What it wrote was not written after all: nothing is known of these rows any more.

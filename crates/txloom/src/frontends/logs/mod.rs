@@ -29,7 +29,8 @@
 //!    analysed once, when it is first seen; after that a statement is a number and some values.
 //! 4. Transactions with the same sequence of templates, loops folded, are one *shape*. Of their values is remembered what
 //!    they have in common, not what they are.
-//! 5. A shape becomes a procedure. Which slots are constants, which are the same parameter, and which come from an answer
+//! 5. Transactions of a shape that is seen only behind another one, with the same values, belong to it (`link`).
+//! 6. A shape becomes a procedure. Which slots are constants, which are the same parameter, and which come from an answer
 //!    says `origin`: the log holds no answers, but where a row was written in the log, `rows` knows what it held.
 //!
 //! The example above becomes, seen often enough:
@@ -74,6 +75,7 @@ mod template;
 mod rows;
 mod fold;
 mod shape;
+mod link;
 mod collect;
 mod origin;
 mod names;
@@ -86,7 +88,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use txloom_core::program::schema::Schema;
@@ -94,12 +96,13 @@ use txloom_core::program::{Diagnostic, Language, Program, Span};
 
 pub use build::Writing;
 use collect::Collector;
-use detect::Unknown;
+use detect::{Format, Unknown};
 pub use excerpt::Excerpt;
 use lines::Lines;
 pub use record::RecordedCall;
 use shape::Shape;
 pub use survey::Survey;
+use template::COMMIT;
 
 /// So many procedures are made; the rarest shapes are left out. Nobody reads more, and the analysis compares each with
 /// each.
@@ -173,14 +176,14 @@ pub fn read(path: &Path, schema: &Schema, rows: &[String]) -> Result<LogReading,
     read_from(file, &name, schema, rows)
 }
 
-/// Reads a log from anywhere.
-pub fn read_from(source: impl Read, name: &str, schema: &Schema, rows: &[String]) -> Result<LogReading, LogError> {
+/// Reads a log from anywhere. It is read a second time, if that tells more.
+pub fn read_from(source: impl Source, name: &str, schema: &Schema, rows: &[String]) -> Result<LogReading, LogError> {
     Ok(collect(source, name, schema, rows, None)?.0)
 }
 
 /// Reads a log that fits into memory, and its committed transactions as calls, in the order in which they ended.
 pub fn read_calls(
-    source: impl Read,
+    source: impl Source,
     name: &str,
     schema: &Schema,
     rows: &[String],
@@ -189,18 +192,51 @@ pub fn read_calls(
     collect(source, name, schema, rows, Some(writing))
 }
 
+/// Something that a log is read from.
+pub trait Source: Read {
+    /// Goes back to the start; false if that cannot be done.
+    fn restart(&mut self) -> bool;
+}
+
+impl Source for File {
+    fn restart(&mut self) -> bool {
+        self.rewind().is_ok()
+    }
+}
+
+impl Source for io::Cursor<&[u8]> {
+    fn restart(&mut self) -> bool {
+        self.set_position(0);
+        true
+    }
+}
+
+/// A source that is read once, as a pipe is.
+pub struct Once<R>(pub R);
+
+impl<R: Read> Read for Once<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R: Read> Source for Once<R> {
+    fn restart(&mut self) -> bool {
+        false
+    }
+}
+
 /// Reads a log; with `writing`, keeps its transactions.
 fn collect(
-    source: impl Read,
+    mut source: impl Source,
     name: &str,
     schema: &Schema,
     rows: &[String],
     writing: Option<Writing>,
 ) -> Result<(LogReading, Vec<RecordedCall>), LogError> {
-    let failed = |error: io::Error| LogError::Io { name: name.to_string(), error };
-    // The whole buffer, so that the format is told by more than what a pipe holds at the moment.
+    // As much as tells the format, whatever a pipe holds at the moment.
     let mut beginning = Vec::new();
-    let mut source = source;
+    let failed = |error: io::Error| LogError::Io { name: name.to_string(), error };
     source.by_ref().take(BUFFER as u64).read_to_end(&mut beginning).map_err(failed)?;
     let format = detect::detect(&beginning).map_err(|unknown| match unknown {
         Unknown::NoLog => LogError::Unknown { name: name.to_string() },
@@ -208,24 +244,35 @@ fn collect(
     })?;
     let mut collector = Collector::new(schema, format.is_mysql());
     collector.recorded = writing.map(|_| Vec::new());
+    pass(&mut collector, format, io::Cursor::new(beginning).chain(source.by_ref()), rows).map_err(failed)?;
+    let links = link::links(&collector.shapes);
+    if !links.is_empty() && source.restart() {
+        collector = collector.again(links);
+        pass(&mut collector, format, source, rows).map_err(failed)?;
+    }
+    Ok(reading(collector, format.is_mysql(), writing.unwrap_or_default()))
+}
+
+/// Reads a log once.
+fn pass(collector: &mut Collector<'_>, format: Format, source: impl Read, rows: &[String]) -> io::Result<()> {
     rows.iter().for_each(|row| collector.preload(row));
     let mut reader = format.reader();
-    let mut lines = Lines::new(io::Cursor::new(beginning).chain(BufReader::with_capacity(BUFFER, source)));
-    while let Some((place, line)) = lines.next().map_err(failed)? {
-        reader.line(place, line, &mut collector);
+    let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source));
+    while let Some((place, line)) = lines.next()? {
+        reader.line(place, line, collector);
     }
-    reader.finish(&mut collector);
+    reader.finish(collector);
     collector.finish();
-    collector.survey.format = format.name().to_string();
-    (collector.survey.bytes, collector.survey.lines, collector.survey.cut_lines) =
-        (lines.bytes(), lines.count(), lines.cut);
-    Ok(reading(collector, format.is_mysql(), writing.unwrap_or_default()))
+    let survey = &mut collector.survey;
+    survey.format = format.name().to_string();
+    (survey.bytes, survey.lines, survey.cut_lines) = (lines.bytes(), lines.count(), lines.cut);
+    Ok(())
 }
 
 fn reading(collector: Collector<'_>, is_mysql: bool, writing: Writing) -> (LogReading, Vec<RecordedCall>) {
     let Collector { templates, shapes, mut survey, recorded, .. } = collector;
     let templates = templates.all;
-    survey.templates = templates.len();
+    survey.templates = templates.len() - 1;
     survey.shapes = shapes.len();
     let understood = |id: &u32| templates[*id as usize].is_understood;
     // The most frequent first; the one that came first, if there are as many.
@@ -234,14 +281,16 @@ fn reading(collector: Collector<'_>, is_mysql: bool, writing: Writing) -> (LogRe
     let missed: u64 = shapes.iter().flat_map(|(_, shape)| shape.misunderstood(&understood)).sum();
     survey.understood = survey.committed.saturating_sub(missed);
     shapes.truncate(PROCEDURES_MAX);
-    let used: BTreeSet<u32> = shapes.iter().flat_map(|(_, shape)| shape.sequence.iter().copied()).collect();
+    let used: BTreeSet<u32> =
+        shapes.iter().flat_map(|(_, shape)| shape.sequence.iter().copied().filter(|id| *id != COMMIT)).collect();
     let mut excerpt = Excerpt::default();
     let starts = excerpt.templates(used.iter().map(|id| (*id, &templates[*id as usize])));
     let (mut program, mut taken, mut made) = (Program::default(), BTreeSet::new(), BTreeMap::new());
     for (id, shape) in &shapes {
         let name = names::name(shape, &templates, &mut taken);
         survey.procedures.push((name.clone(), shape.count));
-        survey.covered += shape.count;
+        let commits = shape.sequence.iter().filter(|id| **id == COMMIT).count() as u64;
+        survey.covered += shape.count * (commits + 1);
         let (procedure, arguments) = build::procedure(name, shape, &templates, &starts, writing);
         made.insert(*id, (program.procedures.len(), arguments, shape));
         program.procedures.push(procedure);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::shape::Shape;
-use super::template::Template;
+use super::template::{COMMIT, Template};
 
 /// So many statements are named; the others are counted.
 const NAMED: usize = 4;
@@ -13,7 +13,7 @@ pub(super) fn name(shape: &Shape, templates: &[Template], taken: &mut BTreeSet<S
     let mut parts: Vec<&str> = Vec::new();
     for id in &shape.sequence {
         let part = templates[*id as usize].name.as_str();
-        if parts.last() != Some(&part) {
+        if parts.last() != Some(&part) && *id != COMMIT {
             parts.push(part);
         }
     }

@@ -25,6 +25,7 @@ use super::control::Level;
 use super::deed::Deed;
 use super::fold::{Folded, crosses};
 use super::lines::Place;
+use super::link::Follows;
 use super::rows::Known;
 use super::template::Template;
 use super::value::{Said, mix};
@@ -75,6 +76,23 @@ impl Transaction {
         self.answers.clear();
         self.level = None;
         self.ended = 0;
+    }
+
+    /// Adds another transaction, with a mark between them.
+    pub(super) fn append(&mut self, next: &Transaction, mark: u32) {
+        let shift = |range: &Range<u32>, by: usize| range.start + by as u32..range.end + by as u32;
+        let (values, raw, answers) = (self.values.len(), self.raw.len(), self.answers.len());
+        let nothing = values as u32..values as u32;
+        self.statements.push(Instance { template: mark, values: nothing, key: 0, answers: 0..0, event: next.ended });
+        self.statements.extend(next.statements.iter().map(|one| Instance {
+            values: shift(&one.values, values),
+            answers: if one.answers.is_empty() { 0..0 } else { shift(&one.answers, answers) },
+            ..one.clone()
+        }));
+        self.values.extend(next.values.iter().map(|value| Value { said: value.said, raw: shift(&value.raw, raw) }));
+        self.raw.extend_from_slice(&next.raw);
+        self.answers.extend_from_slice(&next.answers);
+        self.ended = next.ended;
     }
 
     pub(super) fn values_of(&self, one: &Instance) -> &[Value] {
@@ -138,7 +156,16 @@ pub(super) struct Shape {
     pub(super) place: Place,
     /// The level that all of them asked for, if they did.
     pub(super) level: Option<Level>,
+    /// The hash of its sequence.
+    pub(super) hash: u64,
+    /// What came before, in the same session.
+    pub(super) follows: Follows,
     classes: u32,
+}
+
+/// The hash of a sequence of templates.
+pub(super) fn sequence_hash(sequence: &[u32]) -> u64 {
+    sequence.iter().fold(0, |hash, id| mix(hash, u64::from(*id)))
 }
 
 impl Shape {
@@ -152,6 +179,8 @@ impl Shape {
             count: 0,
             place,
             level,
+            hash: sequence_hash(&folded.sequence),
+            follows: Follows::default(),
             classes: 1,
         };
         for id in &folded.sequence {

@@ -14,6 +14,9 @@ use super::value::ByHash;
 /// More templates than this are not told apart: a log with so many has its names or its structure in literals.
 pub(super) const TEMPLATES_MAX: usize = 20_000;
 
+/// The template that stands for a commit between two transactions of one procedure.
+pub(super) const COMMIT: u32 = 0;
+
 /// What a template is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -55,7 +58,7 @@ pub(super) struct Template {
 
 /// All templates.
 pub(super) struct Templates<'s> {
-    schema: &'s Schema,
+    pub(super) schema: &'s Schema,
     language: Language,
     by_hash: ByHash<u32>,
     pub(super) all: Vec<Template>,
@@ -63,7 +66,22 @@ pub(super) struct Templates<'s> {
 
 impl<'s> Templates<'s> {
     pub(super) fn new(schema: &'s Schema, language: Language) -> Templates<'s> {
-        Templates { schema, language, by_hash: ByHash::default(), all: Vec::new() }
+        let mark = Template {
+            class: Class::Work,
+            text: String::new(),
+            head: String::new(),
+            place: Place::default(),
+            slots: Vec::new(),
+            others: Vec::new(),
+            deed: Deed::Nothing,
+            roles: Vec::new(),
+            writes: false,
+            is_understood: true,
+            name: String::new(),
+            outputs: Vec::new(),
+            count: 0,
+        };
+        Templates { schema, language, by_hash: ByHash::default(), all: vec![mark] }
     }
 
     /// The template of a statement; `None` if there are too many.

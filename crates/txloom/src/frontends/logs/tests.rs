@@ -13,7 +13,7 @@ fn schema() -> Schema {
 }
 
 fn read_text(text: &[u8]) -> LogReading {
-    read_from(text, "app.log", &schema(), &[]).unwrap_or_else(|error| panic!("{error}"))
+    read_from(io::Cursor::new(text), "app.log", &schema(), &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A log of PostgreSQL from lines of a session and a statement: `1 BEGIN`.
@@ -139,6 +139,33 @@ fn loops_are_rounds() {
     assert_eq!(read_text(log(&rows).as_bytes()).survey.procedures, reading.survey.procedures);
 }
 
+#[test]
+fn what_always_follows_belongs_to_it() {
+    let mut text = String::new();
+    for (item, rest) in [(1, 9), (2, 8), (3, 7), (1, 6)] {
+        text += &format!("1 BEGIN\n1 SELECT stock FROM items WHERE id = {item}\n1 COMMIT\n");
+        text += &format!("1 BEGIN\n1 UPDATE items SET stock = {rest} WHERE id = {item}\n1 COMMIT\n");
+    }
+    check(
+        &text,
+        "CREATE PROCEDURE select_items_update_items(items_id INT, stock_change INT)
+BEGIN
+  DECLARE stock INT;
+  SELECT stock FROM items WHERE id = :items_id INTO :stock;
+  COMMIT;
+  DECLARE new_stock INT;
+  SET new_stock = :stock + :stock_change;
+  UPDATE items SET stock = :new_stock WHERE id = :items_id;
+  COMMIT;
+END;",
+    );
+    // Once without a read before it, it stands on its own.
+    let reading = read_text(
+        log(&(text + "2 BEGIN\n2 COMMIT\n2 DELETE FROM items\n2 UPDATE items SET stock = 1 WHERE id = 1")).as_bytes(),
+    );
+    assert_eq!(reading.program.procedures.len(), 3);
+}
+
 #[track_caller]
 fn check_survey(text: &str, expect: &[(&str, u64)]) {
     let survey = read_text(log(text).as_bytes()).survey;
@@ -213,7 +240,8 @@ fn places_are_those_of_the_log() {
 
 #[test]
 fn what_is_no_log_is_said_to_be_none() {
-    let error = |text: &str| read_from(text.as_bytes(), "x.log", &schema(), &[]).unwrap_err().to_string();
+    let error =
+        |text: &str| read_from(io::Cursor::new(text.as_bytes()), "x.log", &schema(), &[]).unwrap_err().to_string();
     assert!(error("hello\nworld\n").starts_with("x.log is no log that is understood"));
     assert!(error("").starts_with("x.log is no log that is understood"));
     assert!(error("db=d LOG:  statement: SELECT 1\n").contains("put %p or %c into log_line_prefix"));
@@ -294,7 +322,7 @@ proptest! {
             let at = at % bytes.len();
             bytes[at] = byte;
         }
-        if let Ok(reading) = read_from(&bytes[..], "x", &schema(), &[]) {
+        if let Ok(reading) = read_from(io::Cursor::new(&bytes[..]), "x", &schema(), &[]) {
             let survey = &reading.survey;
             let told = survey.control + survey.noise + survey.definitions + survey.failed + survey.dropped + survey.committed;
             prop_assert!(told >= survey.statements.saturating_sub(survey.failed + survey.dropped), "{:?}", survey);
