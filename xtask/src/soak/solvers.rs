@@ -83,5 +83,5 @@ fn measured(solver: &Solver, level: &str, engine: Option<&str>, name: &str) -> R
 fn small(name: &str) -> Result<Project> {
     let path = format!("corpus/programs/{name}.sql");
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
-    Ok(Project::read(vec![SourceFile { name: path, text }]))
+    Ok(Project::read(vec![SourceFile::new(path, text)]))
 }

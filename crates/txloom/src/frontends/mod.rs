@@ -4,12 +4,14 @@
 //!   .sql            ──→ core's own front-ends: our notation, MySQL's, PL/pgSQL, tables
 //!   .java           ──→ java   ─┐
 //!   (.py, .c …)     ──→         ├→ host: one tree, one way to follow it ──→ procedures
+//!   logs of servers ──→ logs: what was sent, whoever sent it ──→ procedures
 //! ```
 //!
 //! All files of an application are read together: a constant, a helper method, a table may stand in any of them.
 
 pub(crate) mod host;
 pub(crate) mod java;
+pub mod logs;
 
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure};
@@ -31,6 +33,9 @@ const LANGUAGES: &[(SourceLanguage, &[&str])] = &[(SourceLanguage::Sql, &["sql"]
 impl SourceLanguage {
     /// The language of a file: by the ending of its name, or else by what it says.
     pub fn of(file: &SourceFile) -> SourceLanguage {
+        if file.log.is_some() {
+            return SourceLanguage::Sql;
+        }
         let ending = file.name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
         let by_name = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
         by_name.map_or_else(|| SourceLanguage::by_content(&file.text), |(language, _)| *language)

@@ -164,7 +164,7 @@ fn benchmark(program: &str) -> Project {
     let source = |name: &str| {
         let name = path(&format!("{program}/{name}"));
         let text = std::fs::read_to_string(&name).expect("it is in the corpus");
-        SourceFile { name, text }
+        SourceFile::new(name, text)
     };
     Project::read(vec![source("schema.sql"), source("mariadb.sql")])
 }

@@ -85,6 +85,7 @@ fn reference() {
         "docs/reference/planted-bugs.md",
         "docs/reference/oracles.md",
         "docs/reference/hunting.md",
+        "docs/reference/logs.md",
     ] {
         check(file);
     }

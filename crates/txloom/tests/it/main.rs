@@ -35,6 +35,7 @@
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
 //! * `analyze_fix`: what removes anomalies, searched and run again
+//! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -80,6 +81,7 @@ mod program_corners;
 mod analyze;
 mod analyze_search;
 mod analyze_fix;
+mod logs;
 mod solvers;
 mod documents;
 mod tables;

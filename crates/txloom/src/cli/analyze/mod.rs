@@ -32,7 +32,9 @@ use settings::AnalyzeSettings;
 /// The flags of `analyze`.
 #[derive(Debug, Default, clap::Args)]
 pub struct AnalyzeArgs {
-    /// SQL files with the application's procedures (MySQL, PL/pgSQL, or our own notation); directories are searched
+    /// SQL files with the application's procedures (MySQL, PL/pgSQL, or our own notation), directories of them, or the
+    /// statement log of its server (PostgreSQL's stderr, csvlog or jsonlog; the general log of MySQL or MariaDB); - is the
+    /// standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// A file with the tables, e.g. what a dump tool writes; may be repeated
@@ -117,6 +119,8 @@ Examples:
   txloom analyze app.sql                                     what can go wrong, and where
   txloom analyze procedures/ --schema dump.sql --run         … and does it? On SQLite
   txloom analyze app.sql --run --on postgres -o found        on PostgreSQL; cases to run again in found/
+  txloom analyze app.log --schema dump.sql --level read-committed --on postgres
+                                                             … from the server's log alone (txloom doctor: how to)
   txloom analyze app.sql --each-statement                    what do the transactions protect from?
   txloom analyze app.sql --level read-committed --on postgres --run
                                                              which calls break each other at that level?
@@ -130,6 +134,20 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut project = Project::read(settings.read(streams)?);
     if let Some(path) = &args.samples {
         settings.trial.samples = settings::samples(path, &project)?;
+    }
+    let is_log = project.files.iter().any(|file| file.log.is_some());
+    if project.program.procedures.is_empty() && is_log {
+        return Err(Failure::bad_input(format!(
+            "there is no committed transaction that reads or writes a table in {}: is every statement logged? `txloom \
+             doctor` tells how to switch that on",
+            project
+                .files
+                .iter()
+                .filter(|file| file.log.is_some())
+                .map(|file| file.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )));
     }
     if project.program.procedures.is_empty() && project.diagnostics.is_empty() {
         return Err(Failure::bad_input(format!(

@@ -11,7 +11,7 @@ CREATE TABLE log (id INT PRIMARY KEY, account INT, amount INT, note VARCHAR(100)
 
 fn readings(sources: &[&str]) -> Vec<FileReading> {
     let (schema, _) = Schema::read(SCHEMA, Language::Any);
-    let file = |(at, text): (usize, &&str)| SourceFile { name: format!("F{at}.java"), text: text.to_string() };
+    let file = |(at, text): (usize, &&str)| SourceFile::new(format!("F{at}.java"), text.to_string());
     let files: Vec<SourceFile> = sources.iter().enumerate().map(file).collect();
     frontends::read(&files, &schema, Language::Any).into_iter().map(|(_, reading)| reading).collect()
 }

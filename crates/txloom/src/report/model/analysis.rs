@@ -176,6 +176,57 @@ pub struct SummaryReport {
     /// How many schedules each step of the analysis leaves; if a summary was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub funnel: Option<FunnelReport>,
+    /// What was found in each log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<LogReport>,
+}
+
+/// What was found in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LogReport {
+    /// The file.
+    pub file: String,
+    /// Its format, in words.
+    pub format: String,
+    /// How many lines it has.
+    pub lines: usize,
+    /// How many sessions sent something.
+    pub sessions: u64,
+    /// How many transactions committed.
+    pub transactions: u64,
+    /// How many were rolled back or failed.
+    pub rolled_back: u64,
+    /// How many statements these transactions have.
+    pub statements: u64,
+    /// How many of them are understood.
+    pub understood: u64,
+    /// Statements that begin, end or configure transactions.
+    pub control: u64,
+    /// Statements that drivers and tools send on their own.
+    pub noise: u64,
+    /// Statements that change the schema.
+    pub definitions: u64,
+    /// Statements that failed.
+    pub failed: u64,
+    /// Statements of transactions that were rolled back, or whose beginning or end is not there.
+    pub dropped: u64,
+    /// Lines that could not be read.
+    pub unread: u64,
+    /// The first of them.
+    pub unread_at: Vec<usize>,
+    /// Messages that are not UTF-8.
+    pub not_text: u64,
+    /// The procedures, and how many transactions each stands for.
+    pub procedures: Vec<CountReport>,
+}
+
+/// How often a procedure was called.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CountReport {
+    /// The procedure.
+    pub name: String,
+    /// How many transactions it stands for.
+    pub count: u64,
 }
 
 /// How many schedules each step of the analysis leaves.
