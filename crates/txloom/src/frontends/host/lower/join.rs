@@ -322,13 +322,13 @@ impl Lowerer<'_> {
                 Object::Record(record)
             }
             Object::List(_) => {
-                let samples = objects.into_iter().filter_map(|(_, object)| match object {
+                let mut samples = objects.into_iter().filter_map(|(_, object)| match object {
                     Object::List(list) => {
                         list.sample.or_else(|| list.elements.and_then(|all| all.last().cloned().map(Box::new)))
                     }
                     _ => None,
                 });
-                Object::List(List { elements: None, sample: samples.last() })
+                Object::List(List { elements: None, sample: samples.next_back() })
             }
             other => other,
         }
