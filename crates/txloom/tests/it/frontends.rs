@@ -118,10 +118,8 @@ fn ten_thousand_lines_take_little_time() {
         let source = format!("{}{methods}}}\n", &SEATS[..start]);
         let long = directory.file("Long.java", &source);
         directory.file("Texts.java", TEXTS);
-        let files = vec![
-            txloom::analyze::SourceFile { name: schema, text: SCHEMA.to_string() },
-            txloom::analyze::SourceFile { name: long, text: source },
-        ];
+        let files =
+            vec![txloom::analyze::SourceFile::new(schema, SCHEMA), txloom::analyze::SourceFile::new(long, source)];
         let begun = Instant::now();
         let project = txloom::analyze::Project::read(files);
         // Without optimisations, and with other tests beside it.

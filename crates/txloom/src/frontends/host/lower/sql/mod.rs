@@ -19,9 +19,7 @@ use std::collections::BTreeMap;
 
 use txloom_core::level::LevelName;
 use txloom_core::program::access::{self, Access, OutputColumn, Reach, TableAccess};
-use txloom_core::program::{
-    self as ir, Diagnostic, Severity, Span, SqlPart, SqlStatement, SqlText, StatementKind, Variable,
-};
+use txloom_core::program::{self as ir, Diagnostic, Severity, Span, SqlStatement, StatementKind};
 
 use super::super::values::{Object, Piece, Template, Value, any, variable};
 use super::super::vocabulary::Sort;
