@@ -123,6 +123,20 @@ fn rows_are_fetched_as_people_fetch_them() {
 }
 
 #[test]
+fn writes_may_return_rows() {
+    check(
+        "",
+        r#"ResultSet rs = conn.createStatement().executeQuery("DELETE FROM log WHERE id = 1 RETURNING amount");
+        int n = 0; if (rs.next()) n = rs.getInt(1); if (n > 0) conn.commit();"#,
+        "DECLARE n INT DEFAULT 0;
+        DELETE FROM log WHERE id = 1 RETURNING amount INTO KEEP :n;
+        IF :n > 0 THEN
+        COMMIT;
+        END IF;",
+    );
+}
+
+#[test]
 fn texts_are_put_together() {
     let sent =
         |parameters: &str, code: &str| body(parameters, &format!("{code} conn.createStatement().executeUpdate(sql);"));
