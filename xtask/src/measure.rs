@@ -19,7 +19,7 @@ pub(crate) fn program(name: &str, file: &str) -> Result<Project> {
     let source = |file: &str| -> Result<SourceFile> {
         let path = format!("corpus/programs/{name}/{file}");
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
-        Ok(SourceFile { name: path, text })
+        Ok(SourceFile::new(path, text))
     };
     Ok(Project::read(vec![source("schema.sql")?, source(file)?]))
 }

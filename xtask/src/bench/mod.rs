@@ -12,6 +12,7 @@
 //! * [`search`]: how long it takes to search programs for anomalies
 //! * [`population`]: how fast tables are filled, compared with the server's own loader
 //! * [`generate`]: how many transactions of a storm are made a second, and the memory that it takes
+//! * [`logs`]: how fast a server's log becomes procedures, and the memory that it takes
 //! * [`histories`]: the history checker; generated histories have at most so many transactions
 
 mod steps;
@@ -22,6 +23,7 @@ mod population;
 mod force;
 mod search;
 pub(crate) mod generate;
+mod logs;
 mod peak;
 pub(crate) mod histories;
 
@@ -30,11 +32,14 @@ use anyhow::{Context, Result};
 use crate::date;
 
 const SECTIONS: &[&str] =
-    &["steps", "hunt", "graph", "storm", "force", "search", "population", "generate", "histories"];
+    &["steps", "hunt", "graph", "storm", "force", "search", "population", "generate", "logs", "histories"];
 const TRANSACTIONS_MAX: usize = 1_000_000;
 
 /// Measures what is wanted; only a whole run writes the table. True if every bar is met.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    if let Some(done) = logs::child(arguments) {
+        return done;
+    }
     let (mut transactions_max, mut wanted) = (TRANSACTIONS_MAX, Vec::new());
     for argument in arguments {
         match argument.parse() {
@@ -55,6 +60,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             "search" => search::run(&mut table)?,
             "population" => population::run(&mut table)?,
             "generate" => generate::run(&mut table)?,
+            "logs" => logs::run(&mut table)?,
             _ => histories::run(&mut table, transactions_max)?,
         };
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
-//!                                      search, brute; all of them if none is named
+//!                                      search, brute, solvers, fixes, requirements; all of them if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -19,6 +19,9 @@
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
 //! * [`search`]: every anomaly that is predicted for the benchmark programs is run
 //! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
+//! * [`solvers`]: the embedded solver and z3 have the same answers to all that the search asks
+//! * [`fixes`]: what `analyze --fix` proposes, made and run
+//! * [`requirements`]: which of TPC-C's are broken by directed tests, and which by a storm
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 
 mod corpus;
@@ -34,6 +37,9 @@ mod storm;
 mod flow;
 mod search;
 mod brute;
+mod fixes;
+mod requirements;
+mod solvers;
 
 use anyhow::{Context, Result};
 
@@ -57,6 +63,9 @@ const SECTIONS: &[&str] = &[
     "flow",
     "search",
     "brute",
+    "solvers",
+    "fixes",
+    "requirements",
 ];
 
 /// One part of the table, and whether its bar is met.
@@ -112,6 +121,9 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "flow" => flow::run(),
         "search" => search::run(),
         "brute" => brute::run(),
+        "solvers" => solvers::run(),
+        "fixes" => fixes::run(),
+        "requirements" => requirements::run(),
         _ => histories::run(),
     }
 }

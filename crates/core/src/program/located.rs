@@ -95,7 +95,7 @@ impl Located {
     }
 
     fn new(text: String, pieces: Vec<Piece>, whole: Span) -> Located {
-        let text = with_new_locks(text);
+        let text = without_only(with_new_locks(text));
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Located { text, pieces, lines, whole }
     }
@@ -202,6 +202,19 @@ fn with_new_locks(text: String) -> String {
     let mut changed = text.clone();
     changed.replace_range(range, &respelled);
     changed
+}
+
+/// `FROM ONLY t` as `FROM      t`: the parser does not know that children of a table can be left out.
+fn without_only(text: String) -> String {
+    let tokens = sql::tokens(&text);
+    let is_table = |token: &Token<'_>| ["FROM", "JOIN", "UPDATE"].iter().any(|word| token.is_word(word));
+    let is_only = |window: &[Token<'_>]| is_table(&window[0]) && window[1].is_word("ONLY");
+    let found: Vec<_> =
+        tokens.windows(2).filter(|window| is_only(window)).map(|window| window[1].span.clone()).collect();
+    found.into_iter().fold(text, |mut text, range| {
+        text.replace_range(range.clone(), &" ".repeat(range.len()));
+        text
+    })
 }
 
 fn parse_in(dialect: &dyn Dialect, text: &str) -> Result<Statement, String> {

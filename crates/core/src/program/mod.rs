@@ -94,4 +94,4 @@ pub use ir::{
     SqlStatement, SqlText, Statement, StatementKind, Variable,
 };
 pub use located::Language;
-pub use parse::ProgramSyntaxError;
+pub use parse::{ProgramSyntaxError, is_reserved};

@@ -40,6 +40,11 @@ pub(in crate::program) const RESERVED: &[&str] = &[
     "while",
 ];
 
+/// Whether a word, in lower case, cannot name a variable or a procedure.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 /// How deep blocks and parentheses may be nested: hostile input must not exhaust the stack.
 pub(in crate::program) const NESTING_MAX: usize = 64;
 

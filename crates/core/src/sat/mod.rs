@@ -19,6 +19,8 @@ pub struct Sat {
     variables: BasicVarManager,
     /// How often the solver may still ask whether to go on.
     left: Arc<AtomicU64>,
+    /// All rules, if somebody wants to see them.
+    record: Option<Vec<Vec<Lit>>>,
 }
 
 /// What a solver says.
@@ -41,7 +43,7 @@ impl Default for Sat {
             let spend = |left: u64| left.checked_sub(1);
             watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err()
         });
-        Sat { solver, variables: BasicVarManager::default(), left }
+        Sat { solver, variables: BasicVarManager::default(), left, record: None }
     }
 }
 
@@ -52,6 +54,23 @@ impl std::fmt::Debug for Sat {
 }
 
 impl Sat {
+    /// A solver that remembers its rules, for [`Sat::dimacs`].
+    pub fn recording() -> Sat {
+        Sat { record: Some(Vec::new()), ..Sat::default() }
+    }
+
+    /// The rules in the form that other SAT solvers read (DIMACS), if they were recorded.
+    pub fn dimacs(&self) -> Option<String> {
+        let record = self.record.as_ref()?;
+        let number = |literal: &Lit| (literal.vidx() as i64 + 1) * if literal.is_neg() { -1 } else { 1 };
+        let mut text = format!("p cnf {} {}\n", self.variables.n_used(), record.len());
+        for clause in record {
+            clause.iter().for_each(|literal| text.push_str(&format!("{} ", number(literal))));
+            text.push_str("0\n");
+        }
+        Some(text)
+    }
+
     /// A new variable. The solver tries *false* first.
     pub fn variable(&mut self) -> Var {
         self.variables.new_var()
@@ -59,6 +78,9 @@ impl Sat {
 
     /// Demands that at least one of the literals is true.
     pub fn add(&mut self, clause: &[Lit]) {
+        if let Some(record) = &mut self.record {
+            record.push(clause.to_vec());
+        }
         // The solver fails only when it is out of memory, and then it does not come back.
         let _ = self.solver.add_clause(clause.iter().copied().collect::<Clause>());
     }
@@ -111,6 +133,16 @@ mod tests {
         assert!(!sat.is_true(a) && sat.is_true(b));
         sat.add(&[b.neg_lit()]);
         assert_eq!(sat.solve(u64::MAX), Answer::Impossible);
+    }
+
+    #[test]
+    fn rules_can_be_written_down() {
+        let mut sat = Sat::recording();
+        let (a, b) = (sat.variable(), sat.variable());
+        sat.add(&[a.pos_lit(), b.neg_lit()]);
+        sat.add(&[b.pos_lit()]);
+        assert_eq!(sat.dimacs().as_deref(), Some("p cnf 2 2\n1 -2 0\n2 0\n"));
+        assert_eq!(Sat::default().dimacs(), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! what is found needs no luck to show.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::conflicts::Conflicts;
 use super::cycles::Cycle;
@@ -31,7 +32,7 @@ use crate::program::paths::Way;
 use crate::program::paths::symbol::{Shape, Symbols};
 use crate::program::predicate::Term;
 use crate::program::schema::ColumnType;
-use crate::solve::{self, Bool, Model, Session, Valuation};
+use crate::solve::{self, Bool, Model, Problem, Session, Valuation};
 use crate::value::Value;
 
 /// How often the solver is asked for other values before we give up.
@@ -55,6 +56,22 @@ pub struct Asked<'s, 'a> {
     pub plan: &'s Plan,
     /// How often the solver may ask itself whether to go on.
     pub budget: u64,
+    /// Who hears every question, too.
+    pub second: Option<&'s dyn SecondOpinion>,
+}
+
+/// Somebody who hears every question, with our answer to it, and may know better.
+pub trait SecondOpinion: Sync + fmt::Debug {
+    /// A question: the demands of the problem, and what is assumed beside them.
+    fn hear(&self, problem: &Problem, assumed: &[Bool], answer: &solve::Answer);
+}
+
+impl Asked<'_, '_> {
+    fn told(&self, problem: &Problem, assumed: &[Bool], answer: &solve::Answer) {
+        if let Some(second) = self.second {
+            second.hear(problem, assumed, answer);
+        }
+    }
 }
 
 /// What is known of it.
@@ -95,7 +112,9 @@ pub fn feasible<'a>(asked: &Asked<'_, 'a>, stages: &mut Stages<'a>) -> Feasible 
     };
     let stage = stages.of(asked);
     let Some(conditions) = stage.conditions(asked, &hops) else { return Feasible::No };
-    match stage.ask(&conditions, asked.budget) {
+    let answer = stage.ask(&conditions, asked.budget);
+    asked.told(&stage.symbols.problem, &conditions, &answer);
+    match answer {
         solve::Answer::Possible(_) => Search::new(asked, stage, &conditions).search(),
         solve::Answer::Impossible => Feasible::No,
         solve::Answer::Unknown => Feasible::Unknown,
@@ -138,7 +157,9 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn ask(&mut self) -> solve::Answer {
-        self.session.ask(&self.symbols.problem, &self.tried, self.asked.budget)
+        let answer = self.session.ask(&self.symbols.problem, &self.tried, self.asked.budget);
+        self.asked.told(&self.symbols.problem, &self.tried, &answer);
+        answer
     }
 
     fn search(mut self) -> Feasible {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::class::{Class, classify};
 use super::conflicts::{self, Conflicts};
 use super::cycles::{self, Bounds, Cycle, Structure};
-use super::feasible::{Asked, Feasible, Values, feasible, is_walkable};
+use super::feasible::{Asked, Feasible, SecondOpinion, Values, feasible, is_walkable};
 use super::ground::{Called, Ground, Rows};
 use super::level::Target;
 use super::plan::{self, Plan, plans};
@@ -44,6 +44,8 @@ pub struct Options<'a> {
     pub limits: Limits,
     /// Whether a run that is found is looked through for other cycles.
     pub grouping: bool,
+    /// Who hears every question of the solver, too.
+    pub second: Option<&'a dyn SecondOpinion>,
 }
 
 /// A search over the procedures of an application.
@@ -238,7 +240,15 @@ impl<'a> Search<'a> {
                 *asked += 1;
                 let budget = self.options.limits.budget;
                 let conflicts = &self.conflicts;
-                let ask = Asked { ground: &ground, conflicts, cycle, ways: &ways, plan: &plan, budget };
+                let ask = Asked {
+                    ground: &ground,
+                    conflicts,
+                    cycle,
+                    ways: &ways,
+                    plan: &plan,
+                    budget,
+                    second: self.options.second,
+                };
                 match feasible(&ask, &mut known.stages) {
                     Feasible::Yes(values, plan) => {
                         let ways = ways.iter().map(|way| (*way).clone()).collect();

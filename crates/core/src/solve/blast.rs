@@ -7,7 +7,7 @@ use super::circuit::{Bits, Circuit};
 use super::interval::{self, Interval};
 use super::model::Model;
 use super::term::{Bool, Int, Term, Terms, Unknown};
-use crate::sat::{Answer, Lit};
+use crate::sat::{Answer, Lit, Sat};
 
 /// Builds the circuit of terms as they are asked for.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(super) struct Blaster {
 }
 
 impl Blaster {
-    pub(super) fn new(width_max: u32) -> Blaster {
-        Blaster { width_max, circuit: Circuit::new(), bits: Vec::new() }
+    pub(super) fn new(width_max: u32, sat: Sat) -> Blaster {
+        Blaster { width_max, circuit: Circuit::new(sat), bits: Vec::new() }
     }
 
     /// The literal of a truth term; `None` if something in it is too wide.

@@ -28,8 +28,7 @@ pub(super) struct Circuit {
 }
 
 impl Circuit {
-    pub(super) fn new() -> Circuit {
-        let mut sat = Sat::default();
+    pub(super) fn new(mut sat: Sat) -> Circuit {
         let yes = sat.variable().pos_lit();
         sat.add(&[yes]);
         Circuit { sat, yes, gates: HashMap::new() }

@@ -64,7 +64,7 @@ pub use model::{Model, Valuation};
 pub use session::Session;
 pub use term::{Bool, Int, Term, Terms, Unknown};
 
-use crate::sat::{self, Lit};
+use crate::sat::{self, Lit, Sat};
 use blast::Blaster;
 
 /// Conditions on unknowns.
@@ -140,6 +140,14 @@ impl Problem {
         self.demands.len() - 1
     }
 
+    /// The problem with more demands.
+    #[must_use]
+    pub fn with_demands(&self, more: &[Bool]) -> Problem {
+        let mut problem = self.clone();
+        problem.demands.extend(more);
+        problem
+    }
+
     /// Takes back all demands but the first so many. A [`Session`] must not have seen them.
     pub fn withdraw(&mut self, kept: usize) -> Vec<Bool> {
         self.demands.split_off(kept)
@@ -168,7 +176,7 @@ impl Problem {
     /// The numbers of demands that are impossible together, none of which could be left out; `None` if that is not
     /// certain.
     pub fn conflict(&self, budget: u64) -> Option<Vec<usize>> {
-        let mut blaster = Blaster::new(self.width_max);
+        let mut blaster = Blaster::new(self.width_max, Sat::default());
         let literals = self.demands.iter().enumerate();
         let mut left: Vec<(usize, Lit)> =
             literals.filter_map(|(at, demand)| Some((at, blaster.literal(&self.terms, *demand)?))).collect();

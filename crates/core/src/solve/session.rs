@@ -5,7 +5,7 @@
 
 use super::blast::Blaster;
 use super::{Answer, Bool, Int, Model, Preference, Problem};
-use crate::sat::{self, Lit};
+use crate::sat::{self, Lit, Sat};
 
 /// A solver that remembers a problem. It must always be asked about the same one, or about a clone that has grown from it.
 #[derive(Debug)]
@@ -20,7 +20,19 @@ pub struct Session {
 impl Session {
     /// A solver for a problem and what becomes of it.
     pub fn new(problem: &Problem) -> Session {
-        Session { blaster: Blaster::new(problem.width_max), demanded: 0, is_cut: false }
+        Session { blaster: Blaster::new(problem.width_max, Sat::default()), demanded: 0, is_cut: false }
+    }
+
+    /// What the SAT solver is asked about a problem, in the form that others read (DIMACS); terms that are too wide are
+    /// left out.
+    pub fn dimacs(problem: &Problem) -> String {
+        let mut blaster = Blaster::new(problem.width_max, Sat::recording());
+        for demand in &problem.demands {
+            if let Some(literal) = blaster.literal(problem, *demand) {
+                blaster.circuit.sat.add(&[literal]);
+            }
+        }
+        blaster.circuit.sat.dimacs().unwrap_or_default()
     }
 
     /// Looks for values that fulfil the demands and, this time, also what is assumed.

@@ -6,19 +6,59 @@ use std::sync::Arc;
 use txloom_core::case::Assert;
 use txloom_core::program::access::{ProcedureAccess, nodes};
 use txloom_core::program::code::OperationKind;
-use txloom_core::program::front::{self, Definitions};
+use txloom_core::program::front::{self, Definitions, Reading};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure, Program, Severity, Span, Statement, StatementKind};
 
 use crate::frontends::{self, FileReading, SourceLanguage};
 
+use crate::frontends::logs::LogReading;
+
 /// A file of an application.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SourceFile {
     /// What people call it.
     pub name: String,
-    /// What it says.
+    /// What it says; of a log, an excerpt.
     pub text: String,
+    /// What was read from it, if it is a log: too large to be kept as text.
+    pub log: Option<Arc<LogReading>>,
+}
+
+impl SourceFile {
+    /// A file that is kept as text.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
+        SourceFile { name: name.into(), text: text.into(), log: None }
+    }
+
+    /// A log, of which an excerpt is kept.
+    pub fn of_log(name: impl Into<String>, log: LogReading) -> SourceFile {
+        SourceFile { name: name.into(), text: log.excerpt.text.clone(), log: Some(Arc::new(log)) }
+    }
+
+    /// What it says, if it is read as a whole; `known` are tables that other files define.
+    fn read(&self, known: &Schema) -> (Reading, Definitions) {
+        match &self.log {
+            None => (front::read(&self.text, known), Definitions::read(&self.text)),
+            Some(log) => {
+                let program = log.program.clone();
+                let reading = front::resolve(program, known, log.language, log.diagnostics.clone());
+                (reading, Definitions::default())
+            }
+        }
+    }
+
+    /// What it says by itself, if it is a file of SQL.
+    pub fn definitions(&self) -> Option<Reading> {
+        let is_sql = self.log.is_none() && SourceLanguage::of(self) == SourceLanguage::Sql;
+        is_sql.then(|| front::read(&self.text, &Schema::default()))
+    }
+
+    /// The lines around a byte of its text: where they begin and end, and the number of the first.
+    pub fn block(&self, at: usize) -> (usize, usize, usize) {
+        let block = self.log.as_ref().and_then(|log| log.excerpt.block(at));
+        block.unwrap_or((0, self.text.len(), 1))
+    }
 }
 
 /// A place in one of the files.
@@ -58,11 +98,9 @@ pub struct Project {
 impl Project {
     /// Reads all files; each knows the tables of all others.
     pub fn read(files: Vec<SourceFile>) -> Project {
-        let is_sql = |file: &SourceFile| SourceLanguage::of(file) == SourceLanguage::Sql;
-        let first = |file: &SourceFile| is_sql(file).then(|| front::read(&file.text, &Schema::default()));
         let (schemas, languages): (Vec<Schema>, Vec<Language>) = files
             .iter()
-            .map(|file| first(file).map(|reading| (reading.schema, reading.language)).unwrap_or_default())
+            .map(|file| file.definitions().map(|reading| (reading.schema, reading.language)).unwrap_or_default())
             .unzip();
         let language = languages.into_iter().find(|language| *language != Language::Any).unwrap_or_default();
         let mut sources: BTreeMap<usize, FileReading> =
@@ -84,9 +122,7 @@ impl Project {
     }
 
     fn add(&mut self, file: usize, known: &Schema, program: &mut Program) {
-        let text = &self.files[file].text;
-        let reading = front::read(text, known);
-        let said = Definitions::read(text);
+        let (reading, said) = self.files[file].read(known);
         self.schema.tables.extend(reading.schema.tables.clone());
         self.schema.views.extend(reading.schema.views.clone());
         self.definitions.extend(said.tables().cloned());
@@ -157,7 +193,8 @@ impl Project {
     }
 }
 
-fn together<'s>(schemas: impl Iterator<Item = &'s Schema>) -> Schema {
+/// All tables together.
+pub fn together<'s>(schemas: impl Iterator<Item = &'s Schema>) -> Schema {
     let mut all = Schema::default();
     for schema in schemas {
         all.tables.extend(schema.tables.clone());

@@ -8,11 +8,11 @@ use txloom_core::program::{Diagnostic, Span};
 use super::Analysis;
 use super::atomicity::Remainder;
 use super::force::Done;
-use super::project::Project;
+use super::project::{Project, SourceFile};
 use super::trial::Fate;
 use crate::report::model::analysis::{
-    AnalysisReport, CommitPointReport, FateReport, FunnelReport, MarkReport, RemarkReport, ScheduleReport, StepReport,
-    SummaryReport, TablesReport,
+    AnalysisReport, CommitPointReport, CountReport, FateReport, FunnelReport, LogReport, MarkReport, RemarkReport,
+    ScheduleReport, StepReport, SummaryReport, TablesReport,
 };
 
 /// Everything that can be said without running anything.
@@ -137,6 +137,30 @@ impl Project {
     }
 }
 
+fn log(file: &SourceFile) -> Option<LogReport> {
+    let survey = file.log.as_ref()?.survey.clone();
+    let counts = survey.procedures.into_iter().map(|(name, count)| CountReport { name, count });
+    Some(LogReport {
+        file: file.name.clone(),
+        format: survey.format,
+        lines: survey.lines,
+        sessions: survey.sessions,
+        transactions: survey.transactions,
+        rolled_back: survey.rolled_back,
+        statements: survey.committed,
+        understood: survey.understood,
+        control: survey.control,
+        noise: survey.noise,
+        definitions: survey.definitions,
+        failed: survey.failed,
+        dropped: survey.dropped,
+        unread: survey.unread,
+        unread_at: survey.unread_at.into_iter().map(|(line, _)| line).collect(),
+        not_text: survey.not_text,
+        procedures: counts.collect(),
+    })
+}
+
 struct Writer<'a> {
     project: &'a Project,
     analysis: &'a Analysis,
@@ -155,6 +179,7 @@ impl Writer<'_> {
             assertions: self.project.asserts.len(),
             complete: self.analysis.is_complete,
             funnel: None,
+            logs: self.project.files.iter().filter_map(log).collect(),
         }
     }
 

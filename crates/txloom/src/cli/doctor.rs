@@ -1,4 +1,4 @@
-//! `txloom doctor`: which targets can be started here.
+//! `txloom doctor`: which targets can be started here, and how servers are told to log what applications do.
 //!
 //! A target is *ready* if it was really started a moment ago, not if its files are there.
 
@@ -12,7 +12,7 @@ use crate::engines::{self, FAMILIES, Target};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::report::build::engine_version;
-use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
+use crate::report::model::doctor::{LogAdvice, PlantedReport, RunningReport, TargetState};
 use crate::report::model::{Body, DoctorReport, Report, TargetStatus};
 use crate::report::{json, text};
 
@@ -40,6 +40,7 @@ fn examine() -> DoctorReport {
         targets: FAMILIES.iter().flat_map(examine_family).collect(),
         planted: planted::ALL.iter().map(planted_report).collect(),
         running: urls.map(running).collect(),
+        logs: LOGS.iter().map(log_advice).collect(),
     }
 }
 
@@ -80,6 +81,31 @@ fn try_out(family: &Family, found: &Installed) -> TargetStatus {
 
 fn what(family: &Family) -> String {
     family.forms.first().map(|form| form.what.to_string()).unwrap_or_default()
+}
+
+/// How servers are told to log every statement with its values, and the session that sent it.
+#[rustfmt::skip]
+const LOGS: &[(&str, &[&str])] = &[
+    ("PostgreSQL", &[
+        "ALTER SYSTEM SET log_statement = 'all';",
+        "ALTER SYSTEM SET log_line_prefix = '%m [%p] ';        (any prefix with %p or %c will do)",
+        "ALTER SYSTEM SET lc_messages = 'C';",
+        "SELECT pg_reload_conf();                              SHOW log_directory; tells where it is",
+        "for one application only: ALTER ROLE app SET log_statement = 'all';",
+    ]),
+    ("MySQL, MariaDB", &[
+        "SET GLOBAL log_output = 'FILE';",
+        "SET GLOBAL general_log_file = 'app.log';",
+        "SET GLOBAL general_log = ON;                          OFF afterwards: it grows fast",
+    ]),
+    ("then", &[
+        "let the application work for a while; pg_dump --schema-only or mysqldump --no-data for the tables",
+        "txloom analyze app.log --schema dump.sql --level read-committed --on postgres",
+    ]),
+];
+
+fn log_advice((server, settings): &(&str, &[&str])) -> LogAdvice {
+    LogAdvice { server: (*server).to_string(), settings: settings.iter().map(ToString::to_string).collect() }
 }
 
 fn planted_report(bug: &PlantedBug) -> PlantedReport {

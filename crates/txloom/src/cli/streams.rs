@@ -67,6 +67,11 @@ impl Streams {
         &self.text
     }
 
+    /// The standard input, for somebody who reads it piece by piece; it is empty for everybody else.
+    pub(super) fn take_input(&mut self) -> Box<dyn io::Read> {
+        std::mem::replace(&mut self.input, Box::new(io::empty()))
+    }
+
     /// Reads the standard input to its end.
     pub fn read_input(&mut self) -> Result<String, Failure> {
         let mut text = String::new();

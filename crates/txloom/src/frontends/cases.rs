@@ -16,7 +16,7 @@ CREATE TABLE log (id INT PRIMARY KEY, account INT, amount INT, note VARCHAR(100)
 /// What a source becomes, with what is said about it.
 fn read(name: &str, text: &str) -> String {
     let (schema, _) = Schema::read(SCHEMA, Language::Any);
-    let files = [SourceFile { name: name.to_string(), text: text.to_string() }];
+    let files = [SourceFile::new(name, text)];
     let readings = frontends::read(&files, &schema, Language::Any);
     assert!(!readings.is_empty(), "{name} is read");
     let mut said = String::new();
@@ -111,7 +111,7 @@ fn long_functions_and_deep_nests_are_read() {
 
 #[test]
 fn files_are_known_by_their_endings() {
-    let of = |name: &str| SourceLanguage::of(&SourceFile { name: name.to_string(), text: String::new() });
+    let of = |name: &str| SourceLanguage::of(&SourceFile::new(name, ""));
     let known = [("a.py", SourceLanguage::Python), ("a.PGC", SourceLanguage::C), ("a.pc", SourceLanguage::C)];
     for (name, language) in known {
         assert_eq!(of(name), language, "{name}");

@@ -5,6 +5,7 @@
 //!   .java           ──→ java   ─┐
 //!   .py             ──→ python ─┼→ host: one tree, one way to follow it ──→ procedures
 //!   .pgc, .pc, .c   ──→ c      ─┘
+//!   logs of servers ──→ logs: what was sent, whoever sent it ──→ procedures
 //! ```
 //!
 //! All files of an application are read together: a constant, a helper method, a table may stand in any of them.
@@ -12,6 +13,7 @@
 pub(crate) mod c;
 pub(crate) mod host;
 pub(crate) mod java;
+pub mod logs;
 pub(crate) mod python;
 pub(crate) mod syntax;
 #[cfg(test)]
@@ -46,6 +48,9 @@ const LANGUAGES: &[(SourceLanguage, &[&str])] = &[
 impl SourceLanguage {
     /// The language of a file: by the ending of its name, or else by what it says.
     pub fn of(file: &SourceFile) -> SourceLanguage {
+        if file.log.is_some() {
+            return SourceLanguage::Sql;
+        }
         let ending = file.name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
         let by_name = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
         by_name.map_or_else(|| SourceLanguage::by_content(&file.text), |(language, _)| *language)

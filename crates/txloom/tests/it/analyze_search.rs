@@ -156,6 +156,7 @@ fn eventual(instances: usize) -> Wanted {
         initial: None,
         time: None,
         grouping: false,
+        second: None,
     }
 }
 
@@ -163,7 +164,7 @@ fn benchmark(program: &str) -> Project {
     let source = |name: &str| {
         let name = path(&format!("{program}/{name}"));
         let text = std::fs::read_to_string(&name).expect("it is in the corpus");
-        SourceFile { name, text }
+        SourceFile::new(name, text)
     };
     Project::read(vec![source("schema.sql"), source("mariadb.sql")])
 }
@@ -280,6 +281,9 @@ fn what_shows_can_be_run_again() {
         let words: Vec<&str> = replay.expect("a command").split_whitespace().collect();
         let again = output(&words);
         assert_eq!(again.code, 1, "{words:?}\n{}{}", again.stdout, again.stderr);
+        let picture = done.stdout.lines().find_map(|line| line.split("a picture of it: ").nth(1)).expect("a picture");
+        let drawn = std::fs::read_to_string(picture.trim()).expect("it is there");
+        assert!(drawn.starts_with("<?xml") && drawn.contains("rw accounts"), "{drawn}");
     });
 }
 

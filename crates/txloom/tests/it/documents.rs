@@ -79,12 +79,14 @@ fn reference() {
         "docs/reference/analyze.md",
         "docs/reference/commands.md",
         "docs/reference/formats.md",
+        "docs/reference/frontends.md",
         "docs/reference/targets.md",
         "docs/reference/histories.md",
         "docs/reference/levels.md",
         "docs/reference/planted-bugs.md",
         "docs/reference/oracles.md",
         "docs/reference/hunting.md",
+        "docs/reference/logs.md",
     ] {
         check(file);
     }

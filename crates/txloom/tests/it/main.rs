@@ -34,7 +34,9 @@
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
+//! * `frontends`: applications in Java, from the command line; `sources`: in Python and C
 //! * `analyze_fix`: what removes anomalies, searched and run again
+//! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -78,8 +80,11 @@ mod originals;
 mod program_anomalies;
 mod program_corners;
 mod analyze;
+mod frontends;
+mod sources;
 mod analyze_search;
 mod analyze_fix;
+mod logs;
 mod solvers;
 mod documents;
 mod tables;

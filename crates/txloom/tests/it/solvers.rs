@@ -7,6 +7,8 @@ use txloom_core::generate::random::Random;
 use txloom_core::solve::random::Recipe;
 use txloom_core::solve::{Answer, Problem, Terms};
 
+use crate::support::output;
+
 const BUDGET: u64 = 1_000_000;
 const PROBLEMS: u64 = 150;
 
@@ -14,7 +16,7 @@ const PROBLEMS: u64 = 150;
 fn z3() -> Option<Solver> {
     let solver = Solver::find().map(|solver| solver.with_limit(Duration::from_secs(20)));
     if solver.is_none() {
-        eprintln!("skipped: z3 is not installed (Python's package `z3-solver` brings one)");
+        eprintln!("skipped: z3 is not installed (`make test` installs it where there is apt-get)");
     }
     solver
 }
@@ -81,6 +83,20 @@ fn time_is_limited() {
     problem.demand(demand);
     let answer = z3.with_limit(Duration::from_millis(300)).solve(&problem);
     assert!(matches!(answer, Ok(Answer::Unknown)), "{answer:?}");
+}
+
+/// Every question of a search is asked of both.
+#[test]
+fn both_solvers_agree_on_what_a_search_asks() {
+    if z3().is_none() {
+        return;
+    }
+    for name in ["lost-update.sql", "write-skew.sql", "long-fork.sql"] {
+        let file = format!("{}/../../corpus/programs/{name}", env!("CARGO_MANIFEST_DIR"));
+        let done = output(&["analyze", &file, "--level", "eventual", "--solver", "z3"]);
+        assert!(done.stderr.starts_with("both solvers have the same answer to "), "{name}: {}", done.stderr);
+        assert_eq!(done.code, 1, "{name}");
+    }
 }
 
 #[test]

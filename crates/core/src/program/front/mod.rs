@@ -91,15 +91,20 @@ pub fn read(text: &str, known: &Schema) -> Reading {
         diagnostics.extend(complaints);
         add(&mut program, procedure, &mut diagnostics);
     }
+    Reading { schema: schema.clone(), ..resolve(program, &schema, source.language, diagnostics) }
+}
+
+/// What the procedures of a program do to tables that are known; front-ends outside end with this.
+pub fn resolve(program: Program, schema: &Schema, language: Language, mut diagnostics: Vec<Diagnostic>) -> Reading {
     let mut accesses = Vec::new();
     for procedure in &program.procedures {
-        let (access, complaints) = nodes::of_procedure(procedure, &schema, source.language);
+        let (access, complaints) = nodes::of_procedure(procedure, schema, language);
         diagnostics.extend(complaints);
         accesses.push(access);
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     diagnostics.dedup_by(|a, b| a.span.start == b.span.start && a.message == b.message);
-    Reading { program, schema, diagnostics, language: source.language, accesses }
+    Reading { program, schema: Schema::default(), diagnostics, language, accesses }
 }
 
 fn is_header(line: &str) -> bool {

@@ -245,6 +245,7 @@ fn options(target: Target, procedures: usize) -> Options<'static> {
         initial: None,
         limits: Limits { rounds: 3, ways: 6, budget: 20_000 },
         grouping: true,
+        second: None,
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod case;
 mod run;
+pub mod second;
 pub mod report;
 pub mod fix;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,7 @@ use txloom_core::engine::Engine;
 use txloom_core::oracle::RunError;
 use txloom_core::program::paths::Limits;
 use txloom_core::search::cycles::{Bounds, Cycle};
+use txloom_core::search::feasible::SecondOpinion;
 use txloom_core::search::find::{Anomaly, Examined, Options, Search, Test};
 use txloom_core::search::ground::{Called, Rows};
 use txloom_core::search::level::Target as Level;
@@ -26,6 +29,7 @@ use txloom_core::value::Value;
 
 pub use case::case;
 pub use run::{Shown, TrialError, Trials};
+pub use second::Second;
 
 use super::Project;
 use crate::execute::reset;
@@ -46,6 +50,8 @@ pub struct Wanted {
     pub time: Option<Duration>,
     /// Whether one run is looked through for other cycles.
     pub grouping: bool,
+    /// Who hears every question of the solver, too.
+    pub second: Option<Arc<Second>>,
 }
 
 /// What was found.
@@ -100,14 +106,17 @@ pub fn prepare<'a>(project: &'a Project, called: &'a [Called<'a>], wanted: &'a W
         initial: wanted.initial.as_ref(),
         limits: Limits { rounds: 3, ways: 12, budget: 20_000 },
         grouping: wanted.grouping,
+        second: wanted.second.as_deref().map(|second| second as &dyn SecondOpinion),
     };
     Search::new(&project.schema, called, options)
 }
 
 /// Examines all groups.
-pub fn search(search: &Search<'_>, time: Option<Duration>) -> Searched {
+pub fn search(search: &Search<'_>, wanted: &Wanted) -> Searched {
     let began = Instant::now();
-    let goes_on = || !interrupt::requested() && time.is_none_or(|time| began.elapsed() < time);
+    let is_troubled = || wanted.second.as_ref().is_some_and(|second| second.is_troubled());
+    let has_time = || wanted.time.is_none_or(|time| began.elapsed() < time);
+    let goes_on = || !interrupt::requested() && has_time() && !is_troubled();
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut all: Vec<(usize, Examined)> = std::thread::scope(|scope| {

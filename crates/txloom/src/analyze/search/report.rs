@@ -14,6 +14,7 @@ use txloom_core::trace::Check;
 use super::super::Project;
 use super::{Searched, Shown, Wanted};
 use crate::report::model::analysis::{AnomaliesReport, FateReport, MarkReport, RemarkReport, StructureReport};
+use crate::report::model::check::EdgeReport;
 
 /// What was found, alike ones together.
 pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &Searched) -> AnomaliesReport {
@@ -128,6 +129,7 @@ impl Writer<'_> {
             shown: None,
             remark: self.remark(anomaly, test, &hops),
             dependencies: hops.iter().map(|(from, to)| self.dependency(test, from, to)).collect(),
+            cycle: self.edges(anomaly, test),
             calls: self.calls(test),
             rows: start::complete(&self.project.schema, &test.values.rows).inserts(),
             schedule: String::new(),
@@ -166,6 +168,22 @@ impl Writer<'_> {
             (end(at, visits[at].leave, from), end(next, visits[next].enter, to))
         };
         (0..visits.len()).map(hop).collect()
+    }
+
+    /// The cycle, to be drawn.
+    fn edges(&self, anomaly: &Anomaly, test: &Test) -> Vec<EdgeReport> {
+        let names = script::names(test.procedures.len());
+        let (visits, count) = (&anomaly.cycle.visits, anomaly.cycle.visits.len());
+        let edge = |at: usize| {
+            let conflict = &self.conflicts.edges[visits[at].hop as usize];
+            EdgeReport {
+                from: names[anomaly.calls[at]].to_string(),
+                to: names[anomaly.calls[(at + 1) % count]].to_string(),
+                kind: conflict.kind.to_string(),
+                key: Some(self.conflicts.tables[usize::from(conflict.table)].clone()),
+            }
+        };
+        (0..count).map(edge).collect()
     }
 
     fn dependency(&self, test: &Test, from: &End, to: &End) -> String {

@@ -10,6 +10,8 @@ use super::super::failure::Failure;
 use crate::analyze::Project;
 use crate::analyze::trial::PROGRAM_FILE;
 use crate::report::model::analysis::FateReport;
+use crate::report::model::check::ViolationReport;
+use crate::report::svg;
 
 /// The directory of the cases. The program is written beside them, in our own notation.
 pub(super) struct Folder {
@@ -31,6 +33,15 @@ impl Folder {
         let shown = self.next(name, &finding.case)?;
         fate.replay = Some(finding.replay_command(&shown));
         fate.case = Some(shown);
+        Ok(())
+    }
+
+    /// Writes a picture beside the case that was written last, and says so in the report.
+    pub(super) fn draw(&self, picture: &ViolationReport, fate: &mut FateReport) -> Result<(), Failure> {
+        let Some(case) = &fate.case else { return Ok(()) };
+        let file = Path::new(case).with_extension("svg");
+        write(&file, &svg::print(picture))?;
+        fate.picture = Some(file.display().to_string());
         Ok(())
     }
 

@@ -32,7 +32,9 @@ use settings::AnalyzeSettings;
 /// The flags of `analyze`.
 #[derive(Debug, Default, clap::Args)]
 pub struct AnalyzeArgs {
-    /// SQL files with the application's procedures (MySQL, PL/pgSQL, or our own notation); directories are searched
+    /// The application: SQL files with procedures (MySQL, PL/pgSQL, or our own notation), Java with JDBC, directories of
+    /// them, or the statement log of its server (PostgreSQL's stderr, csvlog or jsonlog; the general log of MySQL or
+    /// MariaDB); - is the standard input. All files are one program
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// A file with the tables, e.g. what a dump tool writes; may be repeated
@@ -66,6 +68,9 @@ pub struct AnalyzeArgs {
     /// Look for the cheapest change that removes each anomaly, and for changes that remove all of them
     #[arg(long, requires = "level", conflicts_with = "each_statement")]
     pub fix: bool,
+    /// Who answers whether a cycle can happen. With z3, every question is asked of both, and both must agree
+    #[arg(long, value_name = "NAME", default_value = "embedded", requires = "level")]
+    pub solver: SolverName,
     /// Print every structure, also those that contain a smaller one
     #[arg(long, requires = "level")]
     pub all: bool,
@@ -98,12 +103,24 @@ pub struct AnalyzeArgs {
     pub server: ServerArgs,
 }
 
+/// Who answers questions about values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum SolverName {
+    /// The one that is built in.
+    #[default]
+    Embedded,
+    /// The one that is built in, and z3 as a second opinion.
+    Z3,
+}
+
 /// What people will want to do.
 pub const EXAMPLES: &str = "\
 Examples:
   txloom analyze app.sql                                     what can go wrong, and where
   txloom analyze procedures/ --schema dump.sql --run         … and does it? On SQLite
   txloom analyze app.sql --run --on postgres -o found        on PostgreSQL; cases to run again in found/
+  txloom analyze app.log --schema dump.sql --level read-committed --on postgres
+                                                             … from the server's log alone (txloom doctor: how to)
   txloom analyze app.sql --each-statement                    what do the transactions protect from?
   txloom analyze app.sql --level read-committed --on postgres --run
                                                              which calls break each other at that level?
@@ -117,6 +134,20 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut project = Project::read(settings.read(streams)?);
     if let Some(path) = &args.samples {
         settings.trial.samples = settings::samples(path, &project)?;
+    }
+    let is_log = project.files.iter().any(|file| file.log.is_some());
+    if project.program.procedures.is_empty() && is_log {
+        return Err(Failure::bad_input(format!(
+            "there is no committed transaction that reads or writes a table in {}: is every statement logged? `txloom \
+             doctor` tells how to switch that on",
+            project
+                .files
+                .iter()
+                .filter(|file| file.log.is_some())
+                .map(|file| file.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        )));
     }
     if project.program.procedures.is_empty() && project.diagnostics.is_empty() {
         return Err(Failure::bad_input(format!(

@@ -1,6 +1,7 @@
 //! `txloom analyze --level …`: which calls break each other at a level?
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use txloom_core::engine::EngineInfo;
 use txloom_core::level::LevelName;
@@ -15,6 +16,7 @@ use super::cases::Folder;
 use super::settings::{AnalyzeSettings, SearchSettings};
 use crate::analyze::Project;
 use crate::analyze::search::fix::{Fixer, Runs};
+use crate::analyze::search::second::Trouble;
 use crate::analyze::search::{self, Searched, Shown, Trials, Wanted, report};
 use crate::exit::Exit;
 use crate::interrupt;
@@ -44,7 +46,8 @@ pub(super) fn search(
     let wanted = wanted(asked, level, initial);
     let called = search::called(project);
     let prepared = search::prepare(project, &called, &wanted);
-    let found = search::search(&prepared, wanted.time);
+    let found = search::search(&prepared, &wanted);
+    agreement(settings, &wanted, streams)?;
     let mut anomalies = report::report(project, &wanted, &prepared, &found);
     let mut runs = None;
     if let (Some(runner), Some(info), true) = (&mut runner, &info, settings.runs) {
@@ -74,7 +77,37 @@ pub(super) fn search(
 fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>) -> Wanted {
     let mut bounds = asked.bounds;
     bounds.split_statements = matches!(level, Level::Store(_));
-    Wanted { level, bounds, external: asked.external, initial, time: asked.time, grouping: true }
+    Wanted {
+        level,
+        bounds,
+        external: asked.external,
+        initial,
+        time: asked.time,
+        grouping: true,
+        second: asked.second.clone(),
+    }
+}
+
+/// What became of the second opinion, if one was asked for.
+fn agreement(settings: &AnalyzeSettings, wanted: &Wanted, streams: &mut Streams) -> Result<(), Failure> {
+    let Some(second) = &wanted.second else { return Ok(()) };
+    match second.trouble() {
+        None => {
+            let (agreed, undecided) = second.counts();
+            let open = if undecided > 0 { format!("; one of them gave up on {undecided}") } else { String::new() };
+            streams.complain(&format!("both solvers have the same answer to {agreed} questions{open}"));
+            Ok(())
+        }
+        Some(Trouble::Failed(error)) => Err(Failure { exit: Exit::Unreachable, message: format!("txloom: {error}") }),
+        Some(Trouble::Disagreement(found)) => {
+            let folder = settings.out.clone().unwrap_or_else(|| PathBuf::from("."));
+            let saved = match found.save(&folder) {
+                Ok([smt, cnf]) => format!("the question is in {} and {}", smt.display(), cnf.display()),
+                Err(error) => format!("the question could not be written to {}: {error}", folder.display()),
+            };
+            Err(Failure { exit: Exit::Internal, message: format!("txloom: {found}; {saved}; please report it") })
+        }
+    }
 }
 
 /// The rules of the level: the target's, if it has levels of its own, or a store's.
@@ -115,6 +148,8 @@ fn run_all(
             structure.breaks = report::broken(finding);
             if let Some(folder) = &mut folder {
                 folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
+                structure.fate = Some(fate.clone());
+                folder.draw(&structure.picture(), &mut fate)?;
             }
         }
         structure.fate = Some(fate);

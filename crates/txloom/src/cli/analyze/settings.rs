@@ -1,22 +1,28 @@
 //! What the flags of `analyze` mean.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use txloom_core::level::LevelName;
+use txloom_core::program::front::Definitions;
 use txloom_core::program::state::{self, Samples};
 use txloom_core::search::cycles::Bounds;
 
 use super::super::args::ServerArgs;
 use super::super::cases::{expand_any, read_file};
 use super::super::failure::Failure;
-use super::super::settings;
+use super::super::settings::{self, is_stdin};
 use super::super::streams::Streams;
-use super::AnalyzeArgs;
+use super::{AnalyzeArgs, SolverName};
+use crate::analyze::search::Second;
 use crate::analyze::trial::Settings;
-use crate::analyze::{Project, SourceFile};
+use crate::analyze::{Project, SourceFile, project};
 use crate::engines::Target;
-use crate::frontends::SourceLanguage;
+use crate::frontends::{SourceLanguage, logs};
+use crate::solver::Solver;
 
 /// What `analyze` is to do.
 pub(super) struct AnalyzeSettings {
@@ -50,6 +56,8 @@ pub(super) struct SearchSettings {
     pub(super) time: Option<Duration>,
     /// Whether changes are looked for that remove what is found.
     pub(super) fix: bool,
+    /// Who hears every question of the solver, too.
+    pub(super) second: Option<Arc<Second>>,
 }
 
 impl AnalyzeSettings {
@@ -85,18 +93,80 @@ impl AnalyzeSettings {
         Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, search, runs })
     }
 
-    /// Reads all files.
+    /// Reads all files: those that are text, and then the logs, which mean something only together with the tables.
     pub(super) fn read(&self, streams: &mut Streams) -> Result<Vec<SourceFile>, Failure> {
         let mut read = Vec::new();
         let mut failures = Vec::new();
+        let mut logs: Vec<(String, Log)> = Vec::new();
         for path in &self.files {
-            match read_file(path, streams) {
-                Ok(text) => read.push(SourceFile { name: path.display().to_string(), text }),
+            let name = path.display().to_string();
+            match open(path, streams) {
+                Ok(Input::Text(text)) => read.push(SourceFile::new(name, text)),
+                Ok(Input::Log(file)) => logs.push((name, file)),
                 Err(failure) => failures.push(failure),
+            }
+        }
+        let schemas: Vec<_> = read.iter().filter_map(SourceFile::definitions).map(|reading| reading.schema).collect();
+        let schema = project::together(schemas.iter());
+        let rows_of = |file: &SourceFile| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>();
+        let rows: Vec<String> = read.iter().flat_map(rows_of).collect();
+        for (name, file) in logs {
+            let read_log = match file {
+                Log::File(file) => logs::read_from(file, &name, &schema, &rows),
+                Log::Stream(stream) => logs::read_from(logs::Once(stream), &name, &schema, &rows),
+            };
+            match read_log {
+                // Changes are shown as changes of procedures: nobody can change a log.
+                Ok(log) if self.search.as_ref().is_some_and(|search| search.fix) => {
+                    read.push(SourceFile::new(name, log.program.to_string()));
+                }
+                Ok(log) => read.push(SourceFile::of_log(name, log)),
+                Err(error) => failures.push(Failure::bad_input(error)),
             }
         }
         if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
     }
+}
+
+/// A file that was looked into.
+enum Input {
+    /// Definitions and procedures.
+    Text(String),
+    /// The log of a server.
+    Log(Log),
+}
+
+/// A log: one that can be read again, or one that comes through a pipe.
+enum Log {
+    File(File),
+    Stream(Box<dyn Read>),
+}
+
+/// So many bytes show whether something is a log.
+const BEGINNING: u64 = 64 << 10;
+
+/// Looks into a file. A log is told by its name, or by its first lines if it is no SQL.
+fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
+    if is_stdin(path) {
+        let mut input = streams.take_input();
+        let mut beginning = Vec::new();
+        let failed = |error| Failure::bad_input(format!("cannot read the standard input: {error}"));
+        input.by_ref().take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
+        if logs::begins_log(&beginning) {
+            return Ok(Input::Log(Log::Stream(Box::new(io::Cursor::new(beginning).chain(input)))));
+        }
+        input.read_to_end(&mut beginning).map_err(failed)?;
+        let text = String::from_utf8(beginning);
+        return text.map(Input::Text).map_err(|_| Failure::bad_input("the standard input is not UTF-8 text"));
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_log = extension == Some("log") || (extension != Some("sql") && logs::is_log(path));
+    if !is_log {
+        return read_file(path, streams).map(Input::Text);
+    }
+    let file = File::open(path);
+    let file = file.map_err(|error| Failure::bad_input(format!("cannot read {}: {error}", path.display())))?;
+    Ok(Input::Log(Log::File(file)))
 }
 
 impl SearchSettings {
@@ -108,7 +178,7 @@ impl SearchSettings {
             return Ok(None);
         }
         let read = |path: &PathBuf| match std::fs::read_to_string(path) {
-            Ok(text) => Ok(SourceFile { name: path.display().to_string(), text }),
+            Ok(text) => Ok(SourceFile::new(path.display().to_string(), text)),
             Err(error) => Err(Failure::bad_input(format!("cannot read {}: {error}", path.display()))),
         };
         let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| match range.contains(&value) {
@@ -130,7 +200,20 @@ impl SearchSettings {
             initial: args.initial.as_ref().map(read).transpose()?,
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
+            second: second(args.solver)?,
         }))
+    }
+}
+
+/// The other solver, if it is wanted.
+fn second(solver: SolverName) -> Result<Option<Arc<Second>>, Failure> {
+    match (solver, Solver::find()) {
+        (SolverName::Embedded, _) => Ok(None),
+        (SolverName::Z3, Some(z3)) => Ok(Some(Arc::new(Second::new(z3)))),
+        (SolverName::Z3, None) => Err(Failure::bad_input(
+            "--solver z3: there is no z3 on the search path; install it (Debian's package `z3`, Python's `z3-solver`), or \
+             leave the flag out: the embedded solver needs nothing",
+        )),
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn read(
         for (place, site) in &one.sites {
             let known = sites.entry(*place).or_insert(*site);
             known.is_understood |= site.is_understood;
+            known.is_sent = true;
         }
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
@@ -61,6 +62,10 @@ pub(crate) fn read(
     }
     for ((file, _), site) in sites {
         let Some(reading) = readings.get_mut(&file) else { continue };
+        if !site.is_sent {
+            let message = "no method that is followed sends this statement; it is not analysed";
+            reading.diagnostics.push(Diagnostic::warning(site.span, message));
+        }
         reading.statements.0 += 1;
         reading.statements.1 += usize::from(site.is_understood);
     }
@@ -134,17 +139,36 @@ fn roots(world: &World<'_>) -> Vec<(MethodId, String)> {
 /// The SQL texts that stand in the files.
 fn sites_in(units: &[(usize, Unit)]) -> BTreeMap<(usize, usize), Site> {
     let mut sites = BTreeMap::new();
+    let mentioned = mentioned(units);
     for (file, unit) in units {
         for class in &unit.classes {
             let mut covered: BTreeSet<usize> = BTreeSet::new();
             let mut note = |expr: &tree::Expr| note_site(*file, expr, &mut covered, &mut sites);
-            for field in &class.fields {
+            // A constant that nobody mentions is no statement of the program.
+            for field in class.fields.iter().filter(|field| mentioned.contains(field.name.as_str())) {
                 field.value.iter().for_each(|value| visit::inside(value, &mut note));
             }
             class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut note));
         }
     }
     sites
+}
+
+/// Every name that is mentioned anywhere.
+fn mentioned(units: &[(usize, Unit)]) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for class in units.iter().flat_map(|(_, unit)| &unit.classes) {
+        let mut found = |expr| insert_name(expr, &mut names);
+        class.fields.iter().filter_map(|field| field.value.as_ref()).for_each(|value| visit::inside(value, &mut found));
+        class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut found));
+    }
+    names
+}
+
+fn insert_name<'t>(expr: &'t tree::Expr, names: &mut BTreeSet<&'t str>) {
+    if let tree::ExprKind::Name(name) | tree::ExprKind::Field(_, name) = &expr.kind {
+        names.insert(name);
+    }
 }
 
 fn note_site(
@@ -162,7 +186,7 @@ fn note_site(
     covered.extend(pieces.iter().map(|(span, _)| span.start));
     let whole: String = pieces.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
     if is_sql(&whole) {
-        sites.entry((file, first.start)).or_insert(Site { span: *first, is_understood: false });
+        sites.entry((file, first.start)).or_insert(Site { span: *first, is_sent: false, is_understood: false });
     }
 }
 

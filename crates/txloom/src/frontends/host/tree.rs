@@ -154,7 +154,8 @@ pub(crate) struct Expr {
     pub(crate) span: Span,
 }
 
-/// What an expression is.
+/// What an expression is. (Not every language has all of it.)
+#[allow(dead_code)]
 #[derive(Debug, Clone)]
 pub(crate) enum ExprKind {
     Name(String),
@@ -213,7 +214,8 @@ pub(crate) struct Call {
     pub(crate) named: Vec<(String, Expr)>,
 }
 
-/// An operator between operands.
+/// An operator between operands. (Not every language has all of them.)
+#[allow(dead_code)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// A sum; of texts, one behind the other.

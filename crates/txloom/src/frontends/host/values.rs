@@ -1,6 +1,7 @@
 //! What is known about a value of the host program while its code is followed.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use txloom_core::program::{Expr, ExprKind, Span};
 use txloom_core::value::Value as Constant;
@@ -181,9 +182,45 @@ pub(crate) struct State {
     /// What each variable holds.
     pub(crate) values: Vec<Value>,
     /// The heap.
-    pub(crate) objects: BTreeMap<usize, Object>,
+    pub(crate) objects: Heap,
     /// Variables of the program that hold a known whole number.
     pub(crate) known: BTreeMap<String, i64>,
     /// Whether nothing comes here.
     pub(crate) is_dead: bool,
+}
+
+/// Objects by their positions. Branches share what they do not change.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heap(BTreeMap<usize, Rc<Object>>);
+
+impl Heap {
+    pub(crate) fn get(&self, id: &usize) -> Option<&Object> {
+        self.0.get(id).map(|object| &**object)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: &usize) -> Option<&mut Object> {
+        self.0.get_mut(id).map(Rc::make_mut)
+    }
+
+    pub(crate) fn insert(&mut self, id: usize, object: Object) {
+        self.0.insert(id, Rc::new(object));
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.keys().copied()
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Object> {
+        self.0.values().map(|object| &**object)
+    }
+
+    /// The object, to be shared with another heap.
+    pub(crate) fn shared(&self, id: usize) -> Option<&Rc<Object>> {
+        self.0.get(&id)
+    }
+
+    /// Takes an object of another heap.
+    pub(crate) fn share(&mut self, id: usize, object: Rc<Object>) {
+        self.0.insert(id, object);
+    }
 }

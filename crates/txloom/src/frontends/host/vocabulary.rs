@@ -13,7 +13,8 @@
 
 use super::tree::Call;
 
-/// What a call does.
+/// What a call does. (Not every library has all of it.)
+#[allow(dead_code)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Gives a connection.
@@ -120,7 +121,8 @@ pub(crate) enum Sort {
     Object,
 }
 
-/// How values are marked in SQL.
+/// How values are marked in SQL. (Not every library has all of them.)
+#[allow(dead_code)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marks {
     /// `?`

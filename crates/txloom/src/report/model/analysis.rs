@@ -1,6 +1,11 @@
 //! What `analyze` tells of an application.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+
+use super::check::{EdgeReport, ViolationReport};
+use super::finding::ExplanationReport;
 
 /// What can go wrong in an application, and what does.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -92,6 +97,9 @@ pub struct StructureReport {
     pub remark: RemarkReport,
     /// Its dependencies: `a reads customer.c_balance (payment.sql:87), which b overwrites (payment.sql:93)`.
     pub dependencies: Vec<String>,
+    /// The same to be drawn: between calls, by their names.
+    #[serde(default)]
+    pub cycle: Vec<EdgeReport>,
     /// Its calls, as text.
     pub calls: Vec<String>,
     /// The rows that matter at the start.
@@ -107,6 +115,27 @@ pub struct StructureReport {
     /// What removes it, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixReport>,
+}
+
+impl StructureReport {
+    /// What is drawn: the cycle between the calls, and in words which they are and what each reads and writes.
+    pub fn picture(&self) -> ViolationReport {
+        let names: BTreeSet<&str> = self.cycle.iter().map(|edge| edge.from.as_str()).collect();
+        let lets = names.iter().zip(&self.calls).map(|(name, call)| format!("{name} = {call}")).collect();
+        let fate = self.fate.as_ref().filter(|fate| !fate.says.is_empty()).map(|fate| fate.says.clone());
+        let however = fate.unwrap_or_else(|| "no order of the calls, one after the other, does that".to_string());
+        let explanation = ExplanationReport { lets, thens: self.dependencies.clone(), however: vec![however] };
+        ViolationReport {
+            anomaly: self.class.clone(),
+            name: self.class.replace('-', " "),
+            what: self.remark.title.clone(),
+            citation: String::new(),
+            count: self.anomalies,
+            explanation,
+            transactions: Vec::new(),
+            cycle: self.cycle.clone(),
+        }
+    }
 }
 
 /// A change that removes anomalies.
@@ -147,6 +176,57 @@ pub struct SummaryReport {
     /// How many schedules each step of the analysis leaves; if a summary was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub funnel: Option<FunnelReport>,
+    /// What was found in each log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<LogReport>,
+}
+
+/// What was found in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LogReport {
+    /// The file.
+    pub file: String,
+    /// Its format, in words.
+    pub format: String,
+    /// How many lines it has.
+    pub lines: usize,
+    /// How many sessions sent something.
+    pub sessions: u64,
+    /// How many transactions committed.
+    pub transactions: u64,
+    /// How many were rolled back or failed.
+    pub rolled_back: u64,
+    /// How many statements these transactions have.
+    pub statements: u64,
+    /// How many of them are understood.
+    pub understood: u64,
+    /// Statements that begin, end or configure transactions.
+    pub control: u64,
+    /// Statements that drivers and tools send on their own.
+    pub noise: u64,
+    /// Statements that change the schema.
+    pub definitions: u64,
+    /// Statements that failed.
+    pub failed: u64,
+    /// Statements of transactions that were rolled back, or whose beginning or end is not there.
+    pub dropped: u64,
+    /// Lines that could not be read.
+    pub unread: u64,
+    /// The first of them.
+    pub unread_at: Vec<usize>,
+    /// Messages that are not UTF-8.
+    pub not_text: u64,
+    /// The procedures, and how many transactions each stands for.
+    pub procedures: Vec<CountReport>,
+}
+
+/// How often a procedure was called.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CountReport {
+    /// The procedure.
+    pub name: String,
+    /// How many transactions it stands for.
+    pub count: u64,
 }
 
 /// How many schedules each step of the analysis leaves.
@@ -263,13 +343,16 @@ pub struct FateReport {
     /// The command that does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// A picture of the cycle.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub picture: Option<String>,
 }
 
 impl FateReport {
     /// A verdict with its reason, and nothing to show.
     pub fn new(verdict: &str, says: impl Into<String>) -> FateReport {
         let (verdict, says) = (verdict.to_string(), says.into());
-        FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None }
+        FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None, picture: None }
     }
 }
 

@@ -11,6 +11,18 @@ pub struct DoctorReport {
     pub planted: Vec<PlantedReport>,
     /// How servers that are already running are named.
     pub running: Vec<RunningReport>,
+    /// How servers are told to write the log that `analyze` reads.
+    #[serde(default)]
+    pub logs: Vec<LogAdvice>,
+}
+
+/// How a server is told to log its statements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogAdvice {
+    /// The server.
+    pub server: String,
+    /// What to tell it, one statement or setting a line.
+    pub settings: Vec<String>,
 }
 
 /// One target.

@@ -3,11 +3,12 @@
 use ariadne::{CharSet, Color, Config, IndexType, Label, LabelAttach, Report, ReportKind};
 
 use super::super::model::analysis::{
-    AnalysisReport, FateReport, MarkReport, RemarkReport, ScheduleReport, SummaryReport, TablesReport,
+    AnalysisReport, FateReport, LogReport, MarkReport, RemarkReport, ScheduleReport, SummaryReport, TablesReport,
 };
 use super::TextOptions;
 use super::hunt::count;
 use super::line::Line;
+use super::sources::{Lines, Sources, renumbered};
 use super::table::Table;
 use super::{paint, wrapped};
 use crate::analyze::SourceFile;
@@ -76,7 +77,7 @@ impl Printer<'_> {
             .with_char_set(CharSet::Unicode)
             .with_index_type(IndexType::Byte)
             .with_label_attach(LabelAttach::Start);
-        let span = (first.file.clone(), first.start..first.end.max(first.start));
+        let span = self.place(first, first.end);
         let mut report = Report::build(kind, span).with_config(config).with_message(&remark.title);
         if let Some(code) = &remark.code {
             report = report.with_code(code);
@@ -85,7 +86,7 @@ impl Printer<'_> {
         let mut marks: Vec<(usize, &MarkReport)> = remark.marks.iter().enumerate().collect();
         marks.sort_by_key(|(at, mark)| (mark.file.as_str(), mark.start, *at));
         for (at, mark) in marks.into_iter().filter(|(_, mark)| self.knows(mark)) {
-            let mut label = Label::new((mark.file.clone(), mark.start..self.drawn_end(mark)));
+            let mut label = Label::new(self.place(mark, self.drawn_end(mark)));
             if !mark.says.is_empty() {
                 label = label.with_message(&mark.says);
             }
@@ -112,13 +113,20 @@ impl Printer<'_> {
         self.sources.iter().any(|source| source.name == mark.file)
     }
 
-    fn draw(&self, report: &Report<'_, (String, std::ops::Range<usize>)>) -> String {
-        let sources = self.sources.iter().map(|source| (source.name.clone(), source.text.clone()));
+    /// The lines that a mark stands in, and its place in them.
+    fn place(&self, mark: &MarkReport, end: usize) -> (Lines, std::ops::Range<usize>) {
+        let source = self.sources.iter().find(|source| source.name == mark.file);
+        let (start, ..) = source.map_or((0, 0, 1), |source| source.block(mark.start));
+        let (from, to) = (mark.start.saturating_sub(start), end.max(mark.start).saturating_sub(start));
+        (Lines { file: mark.file.clone(), start }, from..to)
+    }
+
+    fn draw(&self, report: &Report<'_, (Lines, std::ops::Range<usize>)>) -> String {
         let mut bytes = Vec::new();
         // Writing to memory does not fail; if it did, there would be nothing to show.
-        let _ = report.write(ariadne::sources(sources), &mut bytes);
+        let _ = report.write(Sources::new(self.sources), &mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+        renumbered(&text, self.sources).lines().map(|line| line.trim_end().to_string() + "\n").collect()
     }
 
     fn fate_notes(&self, fate: Option<&FateReport>) -> Vec<String> {
@@ -144,6 +152,9 @@ impl Printer<'_> {
         }
         if let Some(replay) = &fate.replay {
             notes.push(format!("to see it again: {replay}"));
+        }
+        if let Some(picture) = &fate.picture {
+            notes.push(format!("a picture of it: {picture}"));
         }
         notes
     }
@@ -260,6 +271,9 @@ pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) ->
             ("patterns", format!("{} match a pattern that can go wrong (W4)", funnel.w4)),
         ]);
     }
+    for log in &summary.logs {
+        told.extend(log_lines(log));
+    }
     told.extend([(
         "atomicity",
         format!("{} with writes before and behind them", count(report.commit_points.len() as u64, "commit")),
@@ -271,6 +285,52 @@ pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) ->
     paint(options, |page| {
         page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>())
     })
+}
+
+/// What was found in a log.
+fn log_lines(log: &LogReport) -> Vec<(&'static str, String)> {
+    let mut told = vec![
+        ("log", format!("{}: {}, {}", log.file, log.format, count(log.lines as u64, "line"))),
+        (
+            "",
+            format!(
+                "{} in {}: {} of {} understood",
+                count(log.transactions, "transaction"),
+                count(log.sessions, "session"),
+                log.understood,
+                count(log.statements, "statement")
+            ),
+        ),
+    ];
+    let rest = [
+        (log.control, "that begin, end or configure transactions"),
+        (log.noise, "of drivers: settings, catalogues, pings"),
+        (log.definitions, "that change tables"),
+        (log.failed, "that failed"),
+        (log.dropped, "of transactions that were rolled back or are not there as a whole"),
+    ];
+    let rest: Vec<String> =
+        rest.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
+    if !rest.is_empty() {
+        told.push(("", format!("besides, {}", rest.join("; "))));
+    }
+    if log.unread > 0 || log.not_text > 0 {
+        let at: Vec<String> = log.unread_at.iter().map(usize::to_string).collect();
+        let at = if at.is_empty() { String::new() } else { format!(" (line {}, …)", at.join(", ")) };
+        told.push((
+            "",
+            format!("{} not read{at}; {} not UTF-8", count(log.unread, "line"), count(log.not_text, "message")),
+        ));
+    }
+    for procedure in &log.procedures {
+        told.push(("", format!("{:>8} × {}", procedure.count, procedure.name)));
+    }
+    let covered: u64 = log.procedures.iter().map(|procedure| procedure.count).sum();
+    if covered < log.transactions {
+        let share = covered as f64 * 100.0 / log.transactions as f64;
+        told.push(("", format!("that is {share:.1} % of the transactions; the rarest are left out")));
+    }
+    told
 }
 
 /// What each transaction reads, writes, defines and uses; and what could not be read.

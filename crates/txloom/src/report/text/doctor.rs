@@ -27,6 +27,12 @@ pub(crate) fn write(page: &mut Page, report: &DoctorReport) {
     write_pairs(page, "With a planted bug, to see it found", &planted.collect::<Vec<_>>());
     let running = report.running.iter().map(|form| (form.target.as_str(), Line::plain(form.what.as_str())));
     write_pairs(page, "Servers that are already running", &running.collect::<Vec<_>>());
+    let advice = report.logs.iter().flat_map(|log| {
+        let names = std::iter::once(log.server.as_str()).chain(std::iter::repeat(""));
+        names.zip(log.settings.iter().map(|setting| Line::plain(setting.as_str())))
+    });
+    let heading = "To have an application's transactions read from its server's log (txloom analyze server.log)";
+    write_pairs(page, heading, &advice.collect::<Vec<_>>());
 }
 
 fn write_pairs(page: &mut Page, heading: &str, pairs: &[(&str, Line)]) {

@@ -44,6 +44,7 @@ mod check;
 mod hunt;
 mod invariants;
 mod storm;
+mod sources;
 mod analysis;
 mod anomalies;
 

@@ -3,8 +3,6 @@ CREATE PROCEDURE add_to_all(bonus INT)
 BEGIN
   DECLARE cursor_all_accounts_id INT;
   DECLARE cursor_all_accounts_balance INT;
-  DECLARE account_2 INT;
-  DECLARE balance_2 INT;
   DECLARE sql_found BOOLEAN;
   DECLARE account INT;
   DECLARE balance INT;
@@ -22,9 +20,7 @@ BEGIN
       LEAVE;
     END IF;
     SET balance = :balance + :sum;
-    SET account_2 = :account;
-    SET balance_2 = :balance;
-    UPDATE accounts SET balance = :balance_2 WHERE id = :account_2;
+    UPDATE accounts SET balance = :balance WHERE id = :account;
     SET sql_found = FOUND();
     SET count = :count + 1;
   END LOOP;
@@ -33,14 +29,12 @@ BEGIN
   RETURN :count;
 END;
 
-CREATE PROCEDURE first_owner(owner VARCHAR)
+CREATE PROCEDURE first_owner(owner VARCHAR(20))
 BEGIN
   DECLARE cursor_by_owner_id INT;
-  DECLARE id_2 INT;
   DECLARE sql_found BOOLEAN;
   DECLARE id INT;
-  DECLARE owner_2 VARCHAR DEFAULT :owner;
-  OPEN cursor_by_owner FOR SELECT id FROM accounts WHERE owner = :owner_2 ORDER BY id;
+  OPEN cursor_by_owner FOR SELECT id FROM accounts WHERE owner = :owner ORDER BY id;
   LOOP
     FETCH cursor_by_owner INTO cursor_by_owner_id;
     SET sql_found = FOUND();
@@ -50,8 +44,7 @@ BEGIN
     IF NOT :sql_found THEN
       LEAVE;
     END IF;
-    SET id_2 = :id;
-    DELETE FROM log WHERE account = :id_2;
+    DELETE FROM log WHERE account = :id;
     SET sql_found = FOUND();
   END LOOP;
   COMMIT;

@@ -24,7 +24,7 @@ END;
 CREATE PROCEDURE by_cursor(id INT)
 BEGIN
   DECLARE cursor_answers_balance INT;
-  SELECT balance INTO FIRST :cursor_answers_balance FROM accounts WHERE id = :id;
+  SELECT balance INTO :cursor_answers_balance FROM accounts WHERE id = :id;
   COMMIT;
   RETURN 0;
 END;

@@ -2,15 +2,11 @@
 -- line 31: where goto retry leads is not followed
 CREATE PROCEDURE close_account(id INT)
 BEGIN
-  DECLARE id_3 INT;
-  DECLARE id_5 INT;
   DECLARE balance INT;
-  DECLARE id_2 INT DEFAULT :id;
-  SELECT balance INTO KEEP :balance               FROM accounts WHERE id = :id_2;
+  SELECT balance INTO KEEP :balance               FROM accounts WHERE id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF NOT :sql_found THEN
-    SET id_3 = :id;
-    INSERT INTO log (id, account) VALUES (1, :id_3);
+    INSERT INTO log (id, account) VALUES (1, :id);
     SET sql_found = FOUND();
     COMMIT;
     SET sql_found = TRUE;
@@ -21,12 +17,10 @@ BEGIN
     SET sql_found = TRUE;
     RETURN -1;
   END IF;
-  DECLARE id_4 INT DEFAULT :id;
-  DELETE FROM accounts WHERE id = :id_4;
+  DELETE FROM accounts WHERE id = :id;
   SET sql_found = FOUND();
   IF NOT :sql_found THEN
-    SET id_5 = :id;
-    INSERT INTO log (id, account) VALUES (1, :id_5);
+    INSERT INTO log (id, account) VALUES (1, :id);
     SET sql_found = FOUND();
     COMMIT;
     SET sql_found = TRUE;
@@ -40,8 +34,7 @@ END;
 CREATE PROCEDURE again(id INT)
 BEGIN
   DECLARE tries INT DEFAULT 0;
-  DECLARE id_2 INT DEFAULT :id;
-  UPDATE accounts SET balance = 0 WHERE id = :id_2;
+  UPDATE accounts SET balance = 0 WHERE id = :id;
   DECLARE before INT DEFAULT :tries;
   SET tries = :tries + 1;
   IF :before < 3 THEN

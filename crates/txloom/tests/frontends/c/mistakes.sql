@@ -1,9 +1,23 @@
--- 1 of 1 statements understood
--- line 1: this is not C: int fine(int id)
+-- 2 of 3 statements understood
+-- line 8: this is not C: int broken(int id
+-- line 26: a } is missing here
 CREATE PROCEDURE fine(id INT)
 BEGIN
-  DECLARE id_2 INT DEFAULT :id;
-  DELETE FROM accounts WHERE id = :id_2;
+  DELETE FROM accounts WHERE id = :id;
+  COMMIT;
+  RETURN 0;
+END;
+
+CREATE PROCEDURE also_fine(id INT)
+BEGIN
+  DELETE FROM log WHERE id = :id;
+  COMMIT;
+  RETURN 0;
+END;
+
+CREATE PROCEDURE wrong_column(id INT)
+BEGIN
+  UPDATE accounts SET nothing = 1 WHERE id = :id;
   COMMIT;
   RETURN 0;
 END;

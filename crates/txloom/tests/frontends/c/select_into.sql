@@ -5,8 +5,7 @@ BEGIN
   DECLARE id INT DEFAULT :account;
   DECLARE balance INT DEFAULT 0;
   DECLARE is_null SMALLINT DEFAULT 0;
-  DECLARE id_2 INT DEFAULT :id;
-  SELECT balance INTO KEEP :balance                       FROM accounts WHERE id = :id_2;
+  SELECT balance INTO KEEP :balance                       FROM accounts WHERE id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF :balance IS NULL THEN
     SET choice = -1;
@@ -21,9 +20,7 @@ BEGIN
     SET balance = 0;
   END IF;
   SET balance = :balance + :amount;
-  DECLARE balance_2 INT DEFAULT :balance;
-  DECLARE id_3 INT DEFAULT :id;
-  UPDATE accounts SET balance = :balance_2 WHERE id = :id_3;
+  UPDATE accounts SET balance = :balance WHERE id = :id;
   SET sql_found = FOUND();
   IF ROW_COUNT() <> 1 THEN
     ROLLBACK;

@@ -2,15 +2,13 @@
 CREATE PROCEDURE find(id INT)
 BEGIN
   DECLARE choice INT;
-  DECLARE owner VARCHAR;
-  DECLARE id_2 INT DEFAULT :id;
-  select owner INTO KEEP :owner             from accounts where id = :id_2;
+  DECLARE owner VARCHAR(20);
+  select owner INTO KEEP :owner             from accounts where id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF NOT :sql_found THEN
     RETURN -1;
   END IF;
-  DECLARE owner_2 VARCHAR DEFAULT :owner;
-  update accounts set owner = 'nobody; or none' where owner = :owner_2;
+  update accounts set owner = 'nobody; or none' where owner = :owner;
   SET sql_found = FOUND();
   IF :sql_found THEN
     COMMIT;

@@ -10,11 +10,11 @@ CREATE PROCEDURE deposit(account INT, amount INT)
 BEGIN
   DECLARE answer_balance INT;
   DECLARE answer_owner VARCHAR(20);
-  SELECT balance, owner INTO FIRST :answer_balance, :answer_owner FROM accounts WHERE id = :account;
+  SELECT balance, owner INTO :answer_balance, :answer_owner FROM accounts WHERE id = :account;
   IF NOT FOUND() THEN
     SIGNAL 'no account';
   END IF;
-  DECLARE cur_1 DECIMAL DEFAULT :answer_balance + :amount;
+  DECLARE cur_1 INT DEFAULT :answer_balance + :amount;
   UPDATE accounts SET balance = :cur_1 WHERE id = :account;
   IF ROW_COUNT() <> 1 THEN
     ROLLBACK;

@@ -9,6 +9,7 @@ BEGIN
   END IF;
   UPDATE accounts SET balance = balance - :amount WHERE id = :account;
   COMMIT;
+  RETURN :amount;
 END;
 
 CREATE PROCEDURE guarded(account INT)

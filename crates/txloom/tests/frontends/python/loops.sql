@@ -4,7 +4,7 @@ CREATE PROCEDURE pay_all(bonus INT)
 BEGIN
   DECLARE account INT;
   DECLARE balance INT;
-  DECLARE cur_1 DECIMAL;
+  DECLARE cur_1 INT;
   DECLARE paid INT DEFAULT 0;
   FOR account, balance IN (SELECT id, balance FROM accounts) DO
     IF :balance < 0 THEN

@@ -3,7 +3,7 @@ CREATE PROCEDURE each_for_itself(account INT) AUTOCOMMIT
 BEGIN
   DECLARE balance INT;
   SELECT balance INTO STRICT :balance FROM accounts WHERE id = :account;
-  DECLARE cur_1_2 DECIMAL DEFAULT :balance + 1;
+  DECLARE cur_1_2 INT DEFAULT :balance + 1;
   UPDATE accounts SET balance = :cur_1_2 WHERE id = :account;
 END;
 

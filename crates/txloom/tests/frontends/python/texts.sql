@@ -21,10 +21,10 @@ BEGIN
   COMMIT;
 END;
 
-CREATE PROCEDURE by_branch(account INT, only_rich VARCHAR)
+CREATE PROCEDURE by_branch(account INT, only_rich BOOLEAN)
 BEGIN
   DECLARE way INT;
-  DECLARE count VARCHAR;
+  DECLARE count INT;
   IF :only_rich THEN
     SET way = 1;
   ELSE

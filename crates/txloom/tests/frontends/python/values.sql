@@ -1,20 +1,37 @@
 -- 5 of 5 statements understood
--- line 5: the value is not known here: any value is taken
--- line 6: the value is not known here: any value is taken
--- line 8: the value is not known here: any value is taken
--- line 8: the value is not known here: any value is taken
--- line 13: the value is not known here: any value is taken
-CREATE PROCEDURE choose(account INT, amount INT)
+CREATE PROCEDURE choose(account INT, amount BOOLEAN)
 BEGIN
   DECLARE answer_balance INT;
   DECLARE answer_owner VARCHAR(20);
+  DECLARE way INT;
+  DECLARE chosen INT;
+  DECLARE chosen_2 VARCHAR(20);
+  DECLARE chosen_3 VARCHAR(20);
   DECLARE choice INT;
   DECLARE choice_2 INT;
   DECLARE way_2 INT;
-  DECLARE chosen INT;
-  DECLARE balance DECIMAL;
-  SELECT balance, owner INTO FIRST :answer_balance, :answer_owner FROM accounts WHERE id = :account;
-  IF ANY() THEN
+  DECLARE chosen_4 BOOLEAN;
+  SELECT balance, owner INTO :answer_balance, :answer_owner FROM accounts WHERE id = :account;
+  IF FOUND() THEN
+    SET way = 1;
+  ELSE
+    SET way = 2;
+  END IF;
+  IF :way = 1 THEN
+    SET chosen = :answer_balance;
+  ELSE
+    SET chosen = 0;
+  END IF;
+  DECLARE balance INT DEFAULT :chosen;
+  IF :way = 1 THEN
+    SET chosen_2 = :answer_owner;
+  END IF;
+  IF :way = 1 THEN
+    SET chosen_3 = :chosen_2;
+  ELSE
+    SET chosen_3 = NULL;
+  END IF;
+  IF :chosen_3 = 'ada' THEN
     SET choice = 100;
   ELSE
     SET choice = -10;
@@ -26,17 +43,17 @@ BEGIN
     SET choice_2 = 1;
     SET way_2 = 2;
   END IF;
-  IF ANY() AND ANY() AND ANY() OR (:amount = 1 OR :amount = 2) THEN
+  IF 0 < :balance AND :balance <= 500 AND NOT :way = 2 OR (:amount = 1 OR :amount = 2) THEN
     IF :way_2 = 1 THEN
-      SET chosen = :amount;
+      SET chosen_4 = :amount;
     ELSE
-      SET chosen = :choice_2;
+      SET chosen_4 = :choice_2;
     END IF;
-    SET balance = ANY() - :chosen * 2;
-  ELSEIF ANY() DIV 2 > :limit THEN
-    SET balance = ANY() % 7;
+    SET balance = :balance - :chosen_4 * 2;
+  ELSEIF :balance DIV 2 > :limit THEN
+    SET balance = :balance % 7;
   ELSE
-    SET balance = ANY();
+    SET balance = -:balance;
   END IF;
   UPDATE accounts SET balance = :balance WHERE id = :account;
   COMMIT;

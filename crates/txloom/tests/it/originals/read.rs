@@ -22,8 +22,8 @@ const COMPARED_CALLS: usize = 100;
 pub(crate) fn read(program: &CorpusProgram, source: &str) -> Project {
     let text = std::fs::read_to_string(root().join(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     let tables = program.definitions().setup.join(";\n") + ";\n";
-    let schema = SourceFile { name: "schema.sql".to_string(), text: tables };
-    let project = Project::read(vec![SourceFile { name: source.to_string(), text }, schema]);
+    let schema = SourceFile::new("schema.sql", tables);
+    let project = Project::read(vec![SourceFile::new(source, text), schema]);
     let errors: Vec<_> = project.diagnostics.iter().filter(|(_, one)| one.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{source}: {errors:?}");
     assert_eq!(project.statements.0, project.statements.1, "{source}: statements, understood");

@@ -227,7 +227,7 @@ impl Edited {
             let name = |cycle: &Cycle| report::arrows(&self.project, conflicts, &cycle.structure(conflicts));
             group.cycles.retain(|cycle| is_wanted(&of, &name(cycle)));
         }
-        let found = search(&prepared, self.wanted.time);
+        let found = search(&prepared, &self.wanted);
         let mut structures = unknown(&self.project, &prepared.conflicts, &found);
         let happens = found.anomalies.iter();
         structures.extend(happens.map(|one| report::arrows(&self.project, &prepared.conflicts, &one.structure)));

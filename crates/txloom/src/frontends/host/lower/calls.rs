@@ -167,7 +167,6 @@ impl<'p> Lowerer<'p> {
         let world = self.world;
         let method: &'p Method = world.method(id);
         let file = world.file(id);
-        self.followed.insert(id);
         let outer = self.frames.last().and_then(|frame| frame.stands_at);
         let stands_at = outer.or_else(|| (file != self.home).then_some(span));
         let sort = world.vocabulary.sort(&method.result);

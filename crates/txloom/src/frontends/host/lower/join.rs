@@ -4,13 +4,13 @@
 //! ways, an object that is there or not: each branch notes its number in a variable, and the value is a *choice* by it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use txloom_core::program::{self as ir, Span, Statement};
+use txloom_core::program::{Span, Statement};
 
 use super::super::values::{List, Object, Record, Sendable, State, Value, variable, whole};
 use super::super::vocabulary::Sort;
 use super::Lowerer;
-use super::database::sql_type;
 
 /// How many ways are told apart.
 const OPTIONS_MAX: usize = 6;
@@ -46,18 +46,33 @@ impl Lowerer<'_> {
             state.values.resize(self.slots.len(), Value::Unset);
         }
         for slot in 0..self.slots.len() {
+            let first = &ends.states[reaching[0]].values[slot];
+            if reaching.iter().all(|at| ends.states[*at].values[slot] == *first) {
+                let value = first.clone();
+                joined.values.resize(self.slots.len(), Value::Unset);
+                joined.values[slot] = value;
+                continue;
+            }
             let values: Vec<(usize, Value)> =
                 reaching.iter().map(|at| (*at, ends.states[*at].values[slot].clone())).collect();
             let value = self.join_values(values, Some(slot), &mut ends, &mut joined, span);
             joined.values.resize(self.slots.len(), Value::Unset);
             joined.values[slot] = value;
         }
-        let ids: BTreeSet<usize> = reaching.iter().flat_map(|at| ends.states[*at].objects.keys().copied()).collect();
+        let ids: BTreeSet<usize> = reaching.iter().flat_map(|at| ends.states[*at].objects.keys()).collect();
         for id in ids {
+            let mut shared = reaching.iter().filter_map(|at| ends.states[*at].objects.shared(id));
+            if let Some(first) = shared.next()
+                && shared.all(|other| Rc::ptr_eq(first, other) || other == first)
+            {
+                let first = first.clone();
+                joined.objects.share(id, first);
+                continue;
+            }
             let objects: Vec<(usize, Object)> =
                 reaching.iter().filter_map(|at| Some((*at, ends.states[*at].objects.get(&id)?.clone()))).collect();
             let object = self.join_objects(objects, &mut ends, &mut joined, span);
-            joined.objects.entry(id).or_insert(object);
+            joined.objects.insert(id, object);
         }
         joined.values.resize(self.slots.len(), Value::Unset);
         joined.known = known_in_all(reaching.iter().map(|at| &ends.states[*at]));
@@ -306,13 +321,13 @@ impl Lowerer<'_> {
                 Object::Record(record)
             }
             Object::List(_) => {
-                let samples = objects.into_iter().filter_map(|(_, object)| match object {
+                let mut samples = objects.into_iter().filter_map(|(_, object)| match object {
                     Object::List(list) => {
                         list.sample.or_else(|| list.elements.and_then(|all| all.last().cloned().map(Box::new)))
                     }
                     _ => None,
                 });
-                Object::List(List { elements: None, sample: samples.last() })
+                Object::List(List { elements: None, sample: samples.next_back() })
             }
             other => other,
         }
@@ -346,8 +361,14 @@ impl Lowerer<'_> {
                     _ => value,
                 };
             }
-            for (id, object) in state.objects {
-                match (joined.objects.get_mut(&id), object) {
+            let ids: Vec<usize> = state.objects.keys().collect();
+            for id in ids {
+                let Some(shared) = state.objects.shared(id).cloned() else { continue };
+                if joined.objects.shared(id).is_none_or(|known| Rc::ptr_eq(known, &shared)) {
+                    joined.objects.share(id, shared);
+                    continue;
+                }
+                match (joined.objects.get_mut(&id), (*shared).clone()) {
                     (Some(Object::Record(known)), Object::Record(other)) => known.fields.extend(other.fields),
                     (Some(Object::Statement(known)), Object::Statement(other)) => {
                         known.binds.extend(other.binds);
@@ -361,79 +382,11 @@ impl Lowerer<'_> {
                         let sample = sample.or(other.sample).or(known.sample.take());
                         *known = List { elements: None, sample };
                     }
-                    (_, object) => drop(joined.objects.insert(id, object)),
+                    (_, object) => joined.objects.insert(id, object),
                 }
             }
         }
         self.state = joined;
-    }
-
-    /// Does something for a value; for a choice, for each option under its condition.
-    pub(super) fn each_option(
-        &mut self,
-        value: Value,
-        span: Span,
-        act: &mut dyn FnMut(&mut Self, Value) -> Value,
-    ) -> Value {
-        let (selector, options) = match value {
-            Value::Choice(selector, options) => (selector, options),
-            Value::Perhaps(_, inner) => return self.each_option(*inner, span, act),
-            other => return act(self, other),
-        };
-        let before = self.state.clone();
-        let mut ends = Vec::new();
-        let mut results = Vec::new();
-        let mut shared: Option<(String, Sort)> = None;
-        for (number, option) in options.into_iter().filter(|(_, option)| *option != Value::Null) {
-            self.state = before.clone();
-            let mut result = Value::Unset;
-            let block = self.block(|this| {
-                result = this.each_option(option, span, act);
-                // A plain result goes to one variable, whichever option it is.
-                if let Value::Plain(expr, sort) = &result {
-                    let known = shared.clone();
-                    let (name, sort) = known.unwrap_or_else(|| (this.temporary("chosen", sql_type(*sort)), *sort));
-                    this.set(&name, expr.clone(), span);
-                    result = Value::Plain(variable(&name, this.at(span)), sort);
-                    shared = Some((name, sort));
-                }
-            });
-            results.push((number, result));
-            ends.push((std::mem::take(&mut self.state), block));
-        }
-        if ends.len() <= 1 {
-            let (state, block) = ends.pop().unwrap_or((before, Vec::new()));
-            self.state = state;
-            self.state.values.resize(self.slots.len(), Value::Unset);
-            self.out.extend(block);
-            return results.pop().map_or(Value::Unknown(span), |(_, result)| result);
-        }
-        let numbers: Vec<i64> = results.iter().map(|(number, _)| *number).collect();
-        let blocks = self.join(ends, span);
-        if blocks.iter().any(|block| !block.is_empty()) {
-            self.emit_options(&selector, numbers.into_iter().zip(blocks).collect(), span);
-        }
-        let is_same = results.iter().all(|(_, result)| *result == results[0].1);
-        if is_same { results.swap_remove(0).1 } else { Value::Choice(selector, results) }
-    }
-
-    /// `IF :selector = 1 THEN … ELSEIF … ELSE …`; the last needs no condition.
-    pub(super) fn emit_options(&mut self, selector: &str, mut blocks: Vec<(i64, Vec<Statement>)>, span: Span) {
-        let Some((_, otherwise)) = blocks.pop() else { return };
-        let at = self.at(span);
-        let branch = |(number, body): (i64, Vec<Statement>)| ir::Branch {
-            condition: ir::Expr {
-                kind: ir::ExprKind::Binary {
-                    op: ir::BinaryOp::Equal,
-                    left: Box::new(variable(selector, at)),
-                    right: Box::new(whole(number, at)),
-                },
-                span: at,
-            },
-            body,
-        };
-        let branches: Vec<ir::Branch> = blocks.into_iter().map(branch).collect();
-        self.emit(ir::StatementKind::If { branches, otherwise }, span);
     }
 }
 

@@ -12,7 +12,7 @@
 //! computes it. [`super::tidy`] makes of it what a person would have written.
 //!
 //! * `scopes`: names and variables
-//! * `join`: what is known after branches that differ
+//! * `join`: what is known after branches that differ; `options`: what is done when it is one of several
 //! * `statements`, `loops`, `errors`: control flow
 //! * `expressions`, `operators`: values
 //! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
@@ -21,6 +21,7 @@
 
 mod scopes;
 mod join;
+mod options;
 mod statements;
 mod loops;
 mod errors;
@@ -47,7 +48,7 @@ use super::vocabulary::Sort;
 const DEPTH_MAX: usize = 220;
 
 /// How many statements a procedure may have: helpers that call helpers multiply.
-const STATEMENTS_MAX: usize = 60_000;
+const STATEMENTS_MAX: usize = 20_000;
 
 /// What a method has become.
 pub(crate) struct Lowered {
@@ -56,8 +57,6 @@ pub(crate) struct Lowered {
     pub(crate) diagnostics: Vec<(usize, Diagnostic)>,
     /// The statements that are sent, by the place of their text, and whether they are understood.
     pub(crate) sites: BTreeMap<(usize, usize), Site>,
-    /// The methods that were followed.
-    pub(crate) followed: BTreeSet<MethodId>,
     /// The variables that we have made up.
     pub(crate) made_up: BTreeSet<String>,
     /// The cursors whose queries have one row at most.
@@ -70,6 +69,8 @@ pub(crate) struct Lowered {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site {
     pub(crate) span: Span,
+    /// Whether a method that is followed sends it.
+    pub(crate) is_sent: bool,
     pub(crate) is_understood: bool,
 }
 
@@ -159,9 +160,8 @@ pub(crate) struct Lowerer<'p> {
     opening: Vec<(usize, String)>,
     cursors: BTreeMap<String, CursorInfo>,
     single: BTreeSet<String>,
-    names: BTreeSet<String>,
-    /// The last number that was given to a name.
-    numbers: BTreeMap<String, usize>,
+    /// Names that are taken, with the last number that was put behind each.
+    names: BTreeMap<String, usize>,
     made_up: BTreeSet<String>,
     prologue: Vec<Statement>,
     parameters: Vec<Parameter>,
@@ -169,7 +169,6 @@ pub(crate) struct Lowerer<'p> {
     inputs: BTreeMap<String, String>,
     diagnostics: Vec<(usize, Diagnostic)>,
     sites: BTreeMap<(usize, usize), Site>,
-    followed: BTreeSet<MethodId>,
     depth: usize,
     /// What the variable is called that the value will go to.
     wish: Option<String>,
@@ -199,15 +198,13 @@ impl<'p> Lowerer<'p> {
             opening: Vec::new(),
             cursors: BTreeMap::new(),
             single: BTreeSet::new(),
-            names: BTreeSet::new(),
-            numbers: BTreeMap::new(),
+            names: BTreeMap::new(),
             made_up: BTreeSet::new(),
             prologue: Vec::new(),
             parameters: Vec::new(),
             inputs: BTreeMap::new(),
             diagnostics: Vec::new(),
             sites: BTreeMap::new(),
-            followed: BTreeSet::new(),
             depth: 0,
             wish: None,
             caught: Vec::new(),
@@ -222,7 +219,6 @@ impl<'p> Lowerer<'p> {
     pub(crate) fn procedure(mut self, name: &str, id: MethodId) -> Lowered {
         let world = self.world;
         let method = world.method(id);
-        self.followed.insert(id);
         self.frames.push(Frame {
             method: Some(id),
             class: id.class,
@@ -251,7 +247,6 @@ impl<'p> Lowerer<'p> {
             procedure,
             diagnostics: self.diagnostics,
             sites: self.sites,
-            followed: self.followed,
             made_up: self.made_up,
             single: self.single,
             ends_transactions: self.ends_transactions,

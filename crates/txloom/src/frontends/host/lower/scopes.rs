@@ -75,11 +75,12 @@ impl<'p> Lowerer<'p> {
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let base = plain_name(wish, "v_");
         let mut name = base.clone();
-        while !self.names.insert(name.clone()) {
-            let number = self.numbers.entry(base.clone()).or_insert(1);
+        while self.names.contains_key(&name) {
+            let number = self.names.entry(base.clone()).or_insert(1);
             *number += 1;
             name = format!("{base}_{number}");
         }
+        self.names.insert(name.clone(), 1);
         name
     }
 
@@ -328,6 +329,14 @@ impl<'p> Lowerer<'p> {
     /// Makes sure that a variable's value is where a loop or a branch can change it.
     pub(super) fn settle(&mut self, slot: usize, span: Span) {
         let value = self.state.values.get(slot).cloned().unwrap_or(Value::Unset);
+        if value == Value::Null
+            && let Some(home) = self.slots[slot].home.clone()
+        {
+            let null = self.expr_of(Value::Null, span);
+            self.set(&home, null, span);
+            self.state.values[slot] = Value::Plain(variable(&home, self.at(span)), self.slots[slot].sort);
+            return;
+        }
         let is_at_home = match (&value, &self.slots[slot].home) {
             (Value::Plain(ir::Expr { kind: ir::ExprKind::Variable(name), .. }, _), Some(home)) => name == home,
             (Value::Text(template), Some(home)) => template.held.as_ref() == Some(home),
@@ -363,7 +372,7 @@ impl<'p> Lowerer<'p> {
                 }
             }
             Value::Object(_) | Value::Choice(..) | Value::Perhaps(..) => value,
-            Value::Input(ref path, of) if matches!(of, Sort::Object | Sort::Statement | Sort::Rows | Sort::List) => {
+            Value::Input(ref path, Sort::Object | Sort::Statement | Sort::Rows | Sort::List) => {
                 let scalar = matches!(sort, Sort::Whole | Sort::Real | Sort::Text | Sort::Bool | Sort::Time);
                 if scalar {
                     let input = self.input(path, sort, span);

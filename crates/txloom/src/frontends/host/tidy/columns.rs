@@ -1,11 +1,13 @@
 //! Columns that go to a variable of the source at once.
 //!
 //! `SELECT b INTO :rs_b …; … SET x = :rs_b` is `SELECT b INTO :x …`, if nothing in between mentions `x` and nothing else
-//! asks for `rs_b`.
+//! asks for `rs_b`. `IF FOUND() THEN SET x = :rs_b; ELSE SET x = NULL; END IF` is what INTO does anyway; without the
+//! ELSE it is `INTO KEEP`, if there is one row at most.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use txloom_core::program::{Expr, ExprKind, Statement, StatementKind};
+use txloom_core::program::{Expr, ExprKind, IntoRule, SqlPart, SqlStatement, Statement, StatementKind};
+use txloom_core::value::Value;
 
 use super::{labels, walk};
 
@@ -14,7 +16,6 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
     let uses = walk::uses(body);
     let definitions = walk::definitions(body);
     let once = |name: &str| uses.get(name) == Some(&1) && definitions.get(name) == Some(&1);
-    let mut renamed: BTreeSet<String> = BTreeSet::new();
     walk::each_list(body, &mut |list| {
         let mut at = 0;
         while at < list.len() {
@@ -23,6 +24,7 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
                 .map(|variable| variable.name.clone())
                 .filter(|name| made_up.contains(name) && once(name))
                 .collect();
+            asked(list, at, &sources);
             let declared = match &list[at].kind {
                 StatementKind::Sql(_) | StatementKind::Fetch { .. } => behind(list, at, &sources),
                 StatementKind::ForEach { .. } => inside(&mut list[at], &sources),
@@ -30,7 +32,6 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
             };
             let count = declared.len();
             for statement in declared {
-                renamed.extend(walk::defined(&statement).into_iter().map(|variable| variable.name.clone()));
                 list.insert(at, statement);
             }
             at += count + 1;
@@ -38,34 +39,81 @@ pub(super) fn tidy(body: &mut Vec<Statement>, made_up: &BTreeSet<String>) {
     });
 }
 
+/// Removes an IF behind a statement that does what an INTO can do itself.
+fn asked(list: &mut Vec<Statement>, at: usize, sources: &[String]) {
+    let Some(rule) = walk::sql(&list[at]).and_then(SqlStatement::into_clause).map(|into| into.rule) else {
+        return;
+    };
+    let Some(StatementKind::If { branches, otherwise }) = list.get(at + 1).map(|next| &next.kind) else { return };
+    let [branch] = branches.as_slice() else { return };
+    let (found, missing) = match &branch.condition.kind {
+        ExprKind::Found => (&branch.body, otherwise),
+        ExprKind::Not(operand) if operand.kind == ExprKind::Found => (otherwise, &branch.body),
+        _ => return,
+    };
+    let Some(renames) = found.iter().map(|one| assigned_source(one, sources)).collect::<Option<BTreeMap<_, _>>>()
+    else {
+        return;
+    };
+    let targets: BTreeSet<&String> = renames.values().collect();
+    let nulls: Option<BTreeSet<&String>> = missing.iter().map(assigned_null).collect();
+    let is_distinct = targets.len() == found.len() && !found.is_empty();
+    let keeps = missing.is_empty() && rule == IntoRule::Single;
+    let clears = nulls.is_some_and(|nulls| nulls == targets) && matches!(rule, IntoRule::Single | IntoRule::First);
+    if !is_distinct || !(keeps || clears) {
+        return;
+    }
+    rename(&mut list[at], &renames);
+    if keeps && let StatementKind::Sql(sql) = &mut list[at].kind {
+        for part in &mut sql.parts {
+            if let SqlPart::Into(into) = part {
+                into.rule = IntoRule::Keep;
+            }
+        }
+    }
+    list.remove(at + 1);
+}
+
+/// `SET x = :source`
+fn assigned_source(statement: &Statement, sources: &[String]) -> Option<(String, String)> {
+    match &statement.kind {
+        StatementKind::Assign { variable, value } => Some((copied(value, sources)?, variable.name.clone())),
+        _ => None,
+    }
+}
+
+/// `SET x = NULL`
+fn assigned_null(statement: &Statement) -> Option<&String> {
+    match &statement.kind {
+        StatementKind::Assign { variable, value: Expr { kind: ExprKind::Literal(Value::Null), .. } } => {
+            Some(&variable.name)
+        }
+        _ => None,
+    }
+}
+
 /// Looks for assignments behind a statement; gives the declarations that must stand before it.
 fn behind(list: &mut Vec<Statement>, at: usize, sources: &[String]) -> Vec<Statement> {
-    let (head, rest) = list.split_at_mut(at + 1);
-    let mut rest = rest.to_vec();
-    let targets = moved(&mut rest, sources);
-    list.truncate(at + 1);
-    let (renames, declared) = targets;
+    let (renames, declared) = moved(list, at + 1, sources);
     rename(&mut list[at], &renames);
-    list.extend(rest);
-    let _ = at;
     declared
 }
 
 /// The same for the body of a loop over rows.
 fn inside(statement: &mut Statement, sources: &[String]) -> Vec<Statement> {
     let StatementKind::ForEach { body, .. } = &mut statement.kind else { return Vec::new() };
-    let (renames, declared) = moved(body, sources);
+    let (renames, declared) = moved(body, 0, sources);
     rename(statement, &renames);
     declared
 }
 
-/// Takes assignments of sources out of a list: what each source is called now, and declarations.
-fn moved(list: &mut Vec<Statement>, sources: &[String]) -> (BTreeMap<String, String>, Vec<Statement>) {
+/// Takes assignments of sources out of a list, from a position on: what each source is called now, and declarations.
+fn moved(list: &mut Vec<Statement>, from: usize, sources: &[String]) -> (BTreeMap<String, String>, Vec<Statement>) {
     let mut renames = BTreeMap::new();
     let mut declared = Vec::new();
     let mut mentioned: BTreeSet<String> = BTreeSet::new();
-    let mut at = 0;
-    while at < list.len() && !sources.is_empty() {
+    let mut at = from;
+    while at < list.len() && renames.len() < sources.len() {
         let taken = match &list[at].kind {
             StatementKind::Assign { variable, value } => copied(value, sources).map(|from| (from, variable, None)),
             StatementKind::Declare { variable, type_name, default: Some(value) } => {

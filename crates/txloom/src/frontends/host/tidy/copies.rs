@@ -9,8 +9,70 @@ use txloom_core::program::{Expr, ExprKind, SqlPart, Statement, StatementKind};
 
 use super::walk;
 
-/// What each variable is known to repeat.
-type Known = BTreeMap<String, Expr>;
+/// What each variable is known to repeat. What is learnt inside of a branch is undone behind it.
+#[derive(Default)]
+struct Known {
+    values: BTreeMap<String, Expr>,
+    /// The variables that are known to repeat something with this variable in it.
+    users: BTreeMap<String, BTreeSet<String>>,
+    /// Those that depend on the last statement that was sent.
+    volatile: BTreeSet<String>,
+    /// What was there before each change.
+    log: Vec<(String, Option<Expr>)>,
+}
+
+impl Known {
+    fn get(&self, name: &str) -> Option<&Expr> {
+        self.values.get(name)
+    }
+
+    fn set(&mut self, name: &str, value: Option<Expr>) {
+        let old = self.replace(name, value);
+        self.log.push((name.to_string(), old));
+    }
+
+    fn replace(&mut self, name: &str, value: Option<Expr>) -> Option<Expr> {
+        let old = self.values.remove(name);
+        for used in old.iter().flat_map(Expr::uses) {
+            if let Some(users) = self.users.get_mut(&used.name) {
+                users.remove(name);
+            }
+        }
+        self.volatile.remove(name);
+        if let Some(value) = value {
+            for used in value.uses() {
+                self.users.entry(used.name).or_default().insert(name.to_string());
+            }
+            if walk::is_volatile(&value) {
+                self.volatile.insert(name.to_string());
+            }
+            self.values.insert(name.to_string(), value);
+        }
+        old
+    }
+
+    /// Forgets what a variable repeats, and what repeats it.
+    fn forget(&mut self, name: &str) {
+        if self.values.contains_key(name) {
+            self.set(name, None);
+        }
+        let users = self.users.get(name).cloned().unwrap_or_default();
+        users.iter().for_each(|user| self.set(user, None));
+    }
+
+    fn forget_volatile(&mut self) {
+        let names = self.volatile.clone();
+        names.iter().for_each(|name| self.set(name, None));
+    }
+
+    /// Undoes what was learnt and forgotten since.
+    fn back_to(&mut self, mark: usize) {
+        while self.log.len() > mark {
+            let Some((name, old)) = self.log.pop() else { return };
+            self.replace(&name, old);
+        }
+    }
+}
 
 struct Copies<'m> {
     made_up: &'m BTreeSet<String>,
@@ -21,7 +83,7 @@ struct Copies<'m> {
 /// Replaces variables by what they repeat.
 pub(super) fn tidy(body: &mut [Statement], made_up: &BTreeSet<String>) {
     let copies = Copies { made_up, uses: walk::uses(body), definitions: walk::definitions(body) };
-    copies.block(body, &mut Known::new());
+    copies.block(body, &mut Known::default());
 }
 
 impl Copies<'_> {
@@ -52,14 +114,16 @@ impl Copies<'_> {
             }
         }
         if walk::clobbers(statement) {
-            known.retain(|_, value| !walk::is_volatile(value));
+            known.forget_volatile();
         }
         for body in walk::bodies_mut(statement) {
-            self.block(body, &mut known.clone());
+            let mark = known.log.len();
+            self.block(body, known);
+            known.back_to(mark);
         }
         forget_inside(statement, known);
         for variable in walk::defined(statement) {
-            forget(&variable.name, known);
+            known.forget(&variable.name);
         }
         self.learn(statement, known);
     }
@@ -80,7 +144,7 @@ impl Copies<'_> {
             _ => count(&self.uses) == 1 && count(&self.definitions) == 1,
         };
         if is_simple && !value.uses().iter().any(|used| used.name == variable.name) {
-            known.insert(variable.name.clone(), value.clone());
+            known.set(&variable.name, Some(value.clone()));
         }
     }
 }
@@ -90,18 +154,13 @@ fn forget_inside(statement: &Statement, known: &mut Known) {
     for body in walk::bodies(statement) {
         walk::each(body, &mut |inner| {
             if walk::clobbers(inner) {
-                known.retain(|_, value| !walk::is_volatile(value));
+                known.forget_volatile();
             }
             for variable in walk::defined(inner) {
-                forget(&variable.name, known);
+                known.forget(&variable.name);
             }
         });
     }
-}
-
-fn forget(name: &str, known: &mut Known) {
-    known.remove(name);
-    known.retain(|_, value| !value.uses().iter().any(|used| used.name == name));
 }
 
 fn replace(expr: &mut Expr, known: &Known) {

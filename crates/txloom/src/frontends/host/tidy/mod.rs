@@ -13,14 +13,16 @@
 //! 2. `cursors`: a query of which one row is fetched is a `SELECT … INTO`; one that is fetched to its end is a `FOR`
 //! 3. `copies`: a variable of ours that only repeats another one is that one
 //! 4. `once`: a loop that only an error of the database can make go round again is its body
-//! 5. `columns`: a column that goes to a variable of the source goes there at once
-//! 6. `unused`: what nobody asks for is not computed
+//! 5. `nulls`: NULL if it is NULL, and otherwise itself, is itself
+//! 6. `columns`: a column that goes to a variable of the source goes there at once
+//! 7. `unused`: what nobody asks for is not computed
 
 mod columns;
 mod copies;
 mod cursors;
 pub(crate) use cursors::with_into;
 mod labels;
+mod nulls;
 mod once;
 mod unused;
 pub(crate) mod walk;
@@ -43,13 +45,16 @@ pub(crate) fn tidy(procedure: &mut Procedure, made_up: &BTreeSet<String>, single
         copies::tidy(body, made_up);
         unused::tidy(body);
         once::tidy(body);
+        nulls::tidy(body);
         labels::tidy(body);
         if walk::count(body) == before {
             break;
         }
     }
-    columns::tidy(body, made_up);
-    unused::tidy(body);
+    for _ in 0..2 {
+        columns::tidy(body, made_up);
+        unused::tidy(body);
+    }
     unused::declare_late(body);
     if matches!(body.last().map(|last| &last.kind), Some(StatementKind::Return(outputs)) if outputs.is_empty()) {
         body.pop();

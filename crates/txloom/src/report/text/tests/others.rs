@@ -7,7 +7,7 @@ use txloom_core::value::Value;
 use super::plays::{case, lost_update, refused_update};
 use crate::report::build::finding_report;
 use crate::report::fixtures::{Play, changed, ok, rows, table};
-use crate::report::model::doctor::{PlantedReport, RunningReport, TargetState};
+use crate::report::model::doctor::{LogAdvice, PlantedReport, RunningReport, TargetState};
 use crate::report::model::{
     Body, DoctorReport, FindingReport, FindingsReport, ReducedCase, ReducedReport, RunReport, SizeReport, TargetStatus,
 };
@@ -92,6 +92,10 @@ fn doctor() -> DoctorReport {
             what: "an update is let through".to_string(),
         }],
         running: vec![RunningReport { target: "postgres://HOST/DB".to_string(), what: "a running server".to_string() }],
+        logs: vec![LogAdvice {
+            server: "PostgreSQL".to_string(),
+            settings: vec!["one;".to_string(), "two;".to_string()],
+        }],
     }
 }
 

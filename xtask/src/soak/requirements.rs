@@ -1,0 +1,124 @@
+//! *Requirements*: which of TPC-C's are broken by directed tests, and which by ten minutes of storm (CLOTHO, Table 3).
+//!
+//! The tests begin with the rows of the corpus, which keep all requirements; every run that shows an anomaly is asked
+//! which of them it breaks.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use txloom::analyze::search::{self, Shown, Trials, Wanted, report};
+use txloom::engines::{self, Target};
+use txloom::execute::EngineRunner;
+use txloom::report::json;
+use txloom::report::model::Body;
+use txloom_core::search::cycles::Bounds;
+use txloom_core::search::level::Target as Level;
+
+use super::Section;
+use super::hunts::{once, table};
+use crate::measure::program;
+
+/// Our names of the requirements, and the paper's anomalies that break each (Table 4); NCR6, the ratio of carriers, is a
+/// matter of many calls.
+const REQUIREMENTS: &[&str] = &[
+    "CR1", "CR2", "CR3", "CR4", "CR5A", "CR5B", "CR6", "CR7A", "CR7B", "CR8", "CR9", "CR10", "CR11", "CR12", "NCR1",
+    "NCR2", "NCR3", "NCR4", "NCR5", "NCR7",
+];
+/// A search ends after that.
+const TIME_MAX: Duration = Duration::from_secs(300);
+/// How long the storm is.
+const STORM: &str = "600s";
+
+pub(super) fn run() -> Result<Section> {
+    let directed = once("requirements", "directed", directed)?;
+    let storm = once("requirements", "storm", storm)?;
+    let (mut rows, mut met) = (Vec::new(), true);
+    for name in REQUIREMENTS {
+        let count = directed.iter().find_map(|cell| cell.strip_prefix(&format!("{name}=")));
+        met &= count.is_some();
+        let in_storm = match in_storm(name) {
+            Some(condition) if storm.contains(&condition) => "broken",
+            Some(_) => "not broken",
+            None => "not asked",
+        };
+        rows.push(vec![(*name).to_string(), count.unwrap_or("0").to_string(), in_storm.to_string()]);
+    }
+    let total = directed.first().cloned().unwrap_or_default();
+    let text = format!(
+        "## TPC-C's requirements\n\nDirected tests ({total} runs of two or three calls on `replicas:3`, from rows that keep all \
+         requirements), and a storm on `replicas:2` of {STORM} with 8 sessions, its network cut every 5 s.\n\n{}",
+        table("requirement | tests that break it: | storm", &rows)
+    );
+    Ok(Section { text, met })
+}
+
+/// What the storm calls a requirement.
+fn in_storm(name: &str) -> Option<String> {
+    match name {
+        "NCR1" | "NCR2" => Some("stock".to_string()),
+        _ => {
+            let number = name.strip_prefix("CR")?.trim_end_matches(['A', 'B']);
+            Some(format!("TPC-C 3.3.2.{number}"))
+        }
+    }
+}
+
+/// How many runs there were, and for each requirement that was broken, how often.
+fn directed() -> Result<Vec<String>> {
+    let project = program("tpcc", "mariadb.sql")?;
+    let target = Target::parse("replicas:3")?;
+    let mut runner = EngineRunner::new(vec![engines::open(&target).context("starting replicas:3")?]);
+    let rows = search::rows_of(&project, runner.engines_mut()[0].as_mut())?;
+    let (mut runs, mut broken) = (0, BTreeMap::<String, usize>::new());
+    for instances in [2, 3] {
+        let wanted = Wanted {
+            level: Level::parse("eventual", None)?,
+            bounds: Bounds { length: 4, instances, split_statements: true },
+            external: false,
+            initial: Some(rows.clone()),
+            time: Some(TIME_MAX),
+            grouping: instances == 3,
+            second: None,
+        };
+        let called = search::called(&project);
+        let found = search::search(&search::prepare(&project, &called, &wanted), &wanted);
+        for test in &found.tests {
+            runs += 1;
+            if let Shown::Manifest(finding) = Trials::new(&project, &mut runner, None, true, Some(3)).run(test)? {
+                for name in report::broken(&finding) {
+                    let short = name.split(',').next().unwrap_or_default().to_string();
+                    *broken.entry(short).or_default() += 1;
+                }
+            }
+        }
+    }
+    let counts = broken.iter().map(|(name, count)| format!("{name}={count}"));
+    Ok([runs.to_string()].into_iter().chain(counts).collect())
+}
+
+/// The requirements that a storm breaks.
+fn storm() -> Result<Vec<String>> {
+    let program = std::env::current_exe()?.with_file_name("txloom");
+    let mut command = Command::new(program);
+    command.args([
+        "storm",
+        "replicas:2",
+        "--profile",
+        "tpcc",
+        "--for",
+        STORM,
+        "--partition",
+        "every 5s",
+        "--sessions",
+        "8",
+    ]);
+    let done = command.args(["--level", "eventual", "--format", "json"]).output().context("running txloom")?;
+    match json::parse(&String::from_utf8_lossy(&done.stdout)).map(|report| report.body) {
+        Ok(Body::Storm(report)) => {
+            Ok(report.invariants.map(|told| told.broken.into_iter().map(|one| one.name).collect()).unwrap_or_default())
+        }
+        _ => bail!("{}", String::from_utf8_lossy(&done.stderr)),
+    }
+}
