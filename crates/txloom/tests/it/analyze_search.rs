@@ -95,6 +95,8 @@ fn small_programs_go_wrong_on_mariadb() {
     limited(|| {
         check("lost-update.sql", "repeatable read", "mariadb", Some("lost update"));
         check("write-skew.sql", "repeatable read", "mariadb", Some("write skew"));
+        check("dirty-read.sql", "read uncommitted", "mariadb", Some("dirty read"));
+        check("dirty-read.sql", "read committed", "mariadb", None);
     });
 }
 
