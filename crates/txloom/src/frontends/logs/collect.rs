@@ -327,7 +327,7 @@ impl<'s> Collector<'s> {
         let template = &self.templates.all[one.template as usize];
         let row = match &template.deed {
             Deed::Read { row, .. } | Deed::Update { row, .. } | Deed::Insert { row, .. } | Deed::Delete(row) => row,
-            Deed::Nothing | Deed::Anything(_) => return,
+            Deed::Nothing | Deed::Aggregate { .. } | Deed::Anything(_) => return,
         };
         let values = &transaction.values[one.values.start as usize..];
         one.key = key(row, |slot| values.get(slot).map(|value| value.said).unwrap_or_default());
@@ -599,7 +599,7 @@ impl<'s> Collector<'s> {
                 }
                 Deed::Delete(_) => self.rows.remove(one.key),
                 Deed::Anything(tables) => tables.iter().for_each(|table| self.rows.forget(*table)),
-                Deed::Read { .. } | Deed::Nothing => {}
+                Deed::Read { .. } | Deed::Aggregate { .. } | Deed::Nothing => {}
             }
         }
     }
