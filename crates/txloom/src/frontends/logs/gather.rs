@@ -59,10 +59,10 @@ impl Collector<'_> {
             return;
         }
         let shape = self.count(&session.transaction, &folded);
-        if session.before.is_some() || session.is_whole {
-            if let Some(shape) = shape.and_then(|at| self.shapes.get_mut(at as usize)) {
-                shape.follows.watch(session.before.as_ref(), &session.transaction);
-            }
+        // What came before the first transaction in the file, nobody knows.
+        let is_known = session.before.is_some() || session.is_whole;
+        if let Some(shape) = shape.filter(|_| is_known).and_then(|at| self.shapes.get_mut(at as usize)) {
+            shape.follows.watch(session.before.as_ref(), &session.transaction);
         }
         session.before = Some(Before::new(hash, &session.transaction));
     }
