@@ -148,10 +148,10 @@ fn numbers_may_come_from_sums() {
          1 COMMIT",
         "CREATE PROCEDURE select_orders_insert_orders(orders_id_change INT, item INT, quantity INT)
 BEGIN
-  DECLARE read INT;
-  SELECT MAX(id) FROM orders INTO :read;
+  DECLARE max INT;
+  SELECT MAX(id) FROM orders INTO :max;
   DECLARE new_id INT;
-  SET new_id = :read + :orders_id_change;
+  SET new_id = :max + :orders_id_change;
   INSERT INTO orders (id, item, quantity) VALUES (:new_id, :item, :quantity);
   COMMIT;
 END;",
@@ -163,10 +163,10 @@ END;",
          1 COMMIT",
         "CREATE PROCEDURE select_orders_update_items(item INT, stock_change INT, items_id INT)
 BEGIN
-  DECLARE read INT;
-  SELECT SUM(quantity) FROM orders WHERE item = :item INTO :read;
+  DECLARE sum INT;
+  SELECT SUM(quantity) FROM orders WHERE item = :item INTO :sum;
   DECLARE new_stock INT;
-  SET new_stock = :read + :stock_change;
+  SET new_stock = :sum + :stock_change;
   UPDATE items SET stock = stock - :new_stock WHERE id = :items_id;
   COMMIT;
 END;",
