@@ -79,6 +79,7 @@ fn reference() {
         "docs/reference/analyze.md",
         "docs/reference/commands.md",
         "docs/reference/formats.md",
+        "docs/reference/frontends.md",
         "docs/reference/targets.md",
         "docs/reference/histories.md",
         "docs/reference/levels.md",

@@ -32,9 +32,9 @@ use settings::AnalyzeSettings;
 /// The flags of `analyze`.
 #[derive(Debug, Default, clap::Args)]
 pub struct AnalyzeArgs {
-    /// SQL files with the application's procedures (MySQL, PL/pgSQL, or our own notation), directories of them, or the
-    /// statement log of its server (PostgreSQL's stderr, csvlog or jsonlog; the general log of MySQL or MariaDB); - is the
-    /// standard input
+    /// The application: SQL files with procedures (MySQL, PL/pgSQL, or our own notation), Java with JDBC, directories of
+    /// them, or the statement log of its server (PostgreSQL's stderr, csvlog or jsonlog; the general log of MySQL or
+    /// MariaDB); - is the standard input. All files are one program
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// A file with the tables, e.g. what a dump tool writes; may be repeated

@@ -12,10 +12,10 @@ pub(super) fn string(literal: &str) -> String {
 /// A text block without the indentation that all of its lines share.
 fn stripped(block: &str) -> String {
     let lines: Vec<&str> = block.split_once('\n').map_or(block, |(_, rest)| rest).split('\n').collect();
-    let indent = |line: &&str| line.len() - line.trim_start().len();
+    let indent = |line: &str| line.len() - line.trim_start().len();
     let last = lines.len().saturating_sub(1);
     let counted = lines.iter().enumerate().filter(|(at, line)| *at == last || !line.trim().is_empty());
-    let shared = counted.map(|(_, line)| indent(&line)).min().unwrap_or(0);
+    let shared = counted.map(|(_, line)| indent(line)).min().unwrap_or(0);
     let line = |line: &&str| line.get(shared..).unwrap_or("").trim_end().to_string();
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }

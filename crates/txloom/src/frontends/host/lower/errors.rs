@@ -1,17 +1,39 @@
 //! Errors: `throw`, `try`, `catch`, `finally`.
 //!
-//! An error of the database ends the call; what a `catch` does about it is not followed. An error that the program itself
-//! throws is: up to the `catch` that takes it, or out of the procedure.
+//! An error that the program itself throws is followed: up to the `catch` that takes it, or out of the procedure. An
+//! error of the database ends the call, and what a `catch` does about it is not followed, unless it sends statements: then
+//! it is a way that may be taken instead of the `try`, as if its first statement had failed.
 
 use txloom_core::program::{self as ir, Span, StatementKind};
 use txloom_core::value::Value as Constant;
 
-use super::super::tree::{Catch, Expr, ExprKind, Try};
-use super::super::values::{Piece, Value};
+use super::super::index::World;
+use super::super::tree::{Catch, Expr, ExprKind, Stmt, Try};
+use super::super::values::{Piece, Value, any};
+use super::super::visit;
+use super::super::vocabulary::{Act, Sort};
 use super::{Guard, Lowerer};
 
 /// Types that catch everything that a program throws.
 const EVERYTHING: &[&str] = &["Exception", "Throwable", "RuntimeException", "BaseException", ""];
+
+/// Whether a catch may be for errors of the database.
+fn is_of_database(catch: &Catch) -> bool {
+    let is_one =
+        |name: &String| EVERYTHING.contains(&name.as_str()) || name.contains("SQL") || name.contains("Database");
+    catch.types.is_empty() || catch.types.iter().any(is_one)
+}
+
+/// Whether statements send something to the database.
+fn sends(world: &World<'_>, body: &[Stmt]) -> bool {
+    let mut found = false;
+    visit::expressions(body, &mut |expr| {
+        let ExprKind::Call(call) = &expr.kind else { return };
+        let act = world.vocabulary.act(Sort::Statement, call);
+        found |= matches!(act, Some(Act::Query | Act::Update | Act::Execute));
+    });
+    found
+}
 
 /// What an error is called that has no message.
 fn error_name(class: &str) -> String {
@@ -24,6 +46,7 @@ impl<'p> Lowerer<'p> {
         let guard = Guard { body: guarded, label: label.clone(), catches: true, ends: Vec::new() };
         self.frame().tries.push(guard);
         let body = self.block(|this| {
+            this.failing(guarded, span);
             this.scoped(|this| {
                 this.statements(&guarded.resources);
                 this.scoped(|this| this.statements(&guarded.body));
@@ -42,6 +65,35 @@ impl<'p> Lowerer<'p> {
         if !self.state.is_dead {
             self.scoped(|this| this.statements(&guarded.finally));
         }
+    }
+
+    /// The way on which the database fails at once, if something is sent about that.
+    fn failing(&mut self, guarded: &'p Try, span: Span) {
+        let world = self.world;
+        let mut catches = guarded.catches.iter().filter(|catch| is_of_database(catch));
+        let Some(catch) = catches.find(|catch| sends(world, &catch.body)) else { return };
+        let before = self.state.clone();
+        let Some(at) = self.frame().tries.len().checked_sub(1) else { return };
+        let label = self.frame().tries[at].label.clone();
+        self.frame().tries[at].catches = false;
+        self.caught.push((catch.name.clone(), catch.types.first().cloned().unwrap_or_default(), None));
+        let body = self.block(|this| {
+            this.catch(catch, span);
+            if !this.state.is_dead {
+                let state = this.state.clone();
+                this.frame().tries[at].ends.push(state);
+                this.emit(StatementKind::Leave(Some(label)), span);
+            }
+        });
+        self.caught.pop();
+        self.frame().tries[at].catches = true;
+        self.state = before;
+        self.state.values.resize(self.slots.len(), Value::Unset);
+        let condition = any(self.at(span));
+        let branches = vec![ir::Branch { condition, body }];
+        self.emit(StatementKind::If { branches, otherwise: Vec::new() }, span);
+        let message = "what is sent after an error of the database is taken to be sent instead of the rest";
+        self.warn(span, message, "");
     }
 
     /// What must be done before a method is left.
@@ -125,7 +177,7 @@ impl<'p> Lowerer<'p> {
 
     fn catch(&mut self, catch: &'p Catch, span: Span) {
         self.scoped(|this| {
-            let slot = this.new_slot(&catch.name, "", super::Sort::Object);
+            let slot = this.new_slot(&catch.name, "", Sort::Object);
             this.state.values[slot] = Value::Unknown(span);
             this.bind(&catch.name, slot);
             this.statements(&catch.body);

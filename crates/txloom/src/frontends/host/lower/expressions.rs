@@ -65,7 +65,7 @@ impl<'p> Lowerer<'p> {
                 let mut text = Value::Text(Template::default());
                 for piece in pieces {
                     let value = self.value(piece);
-                    text = self.concatenation(text, piece, value, piece, span);
+                    text = self.concatenation(text, piece, value, piece);
                 }
                 text
             }

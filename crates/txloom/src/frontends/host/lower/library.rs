@@ -84,7 +84,7 @@ impl<'p> Lowerer<'p> {
             }
             ("concat", [other]) if is_known => {
                 let here = Expr { kind: ExprKind::Null, span };
-                self.concatenation(on, &here, other.clone(), &here, span)
+                self.concatenation(on, &here, other.clone(), &here)
             }
             ("negate", []) => self.negate(on, span),
             ("format", [format, rest @ ..]) if !is_known => self.formatted(format.clone(), rest, call, 1, span),
@@ -154,7 +154,7 @@ impl<'p> Lowerer<'p> {
         let new = match (call.name.as_str(), arguments.as_slice()) {
             ("append" | "add" | "write", [value, ..]) => {
                 let of = call.arguments.first().unwrap_or(&here);
-                self.concatenation(text, &here, value.clone(), of, span)
+                self.concatenation(text, &here, value.clone(), of)
             }
             ("toString", _) => return text,
             ("setLength", [length]) => match self.fold_value(length) {
@@ -203,7 +203,7 @@ impl<'p> Lowerer<'p> {
         for piece in format.pieces {
             let Piece::Text { text, file, span: place } = &piece else {
                 let piece = Value::Text(Template { pieces: vec![piece], held: None });
-                result = self.concatenation(result, &here, piece, &here, span);
+                result = self.concatenation(result, &here, piece, &here);
                 continue;
             };
             for part in split_format(text) {
@@ -215,7 +215,7 @@ impl<'p> Lowerer<'p> {
                         (value, call.arguments.get(next - 1 + skipped).unwrap_or(&here))
                     }
                 };
-                result = self.concatenation(result, &here, value, of, span);
+                result = self.concatenation(result, &here, value, of);
             }
         }
         result

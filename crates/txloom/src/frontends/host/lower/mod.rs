@@ -12,7 +12,7 @@
 //! computes it. [`super::tidy`] makes of it what a person would have written.
 //!
 //! * `scopes`: names and variables
-//! * `join`: what is known after branches that differ
+//! * `join`: what is known after branches that differ; `options`: what is done when it is one of several
 //! * `statements`, `loops`, `errors`: control flow
 //! * `expressions`, `operators`: values
 //! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
@@ -21,6 +21,7 @@
 
 mod scopes;
 mod join;
+mod options;
 mod statements;
 mod loops;
 mod errors;

@@ -59,7 +59,7 @@ impl<'p> Lowerer<'p> {
         span: Span,
     ) -> Value {
         if operator == Operator::Add && (self.is_text(&left) || self.is_text(&right)) {
-            return self.concatenation(left, left_expr, right, right_expr, span);
+            return self.concatenation(left, left_expr, right, right_expr);
         }
         let (left_sort, right_sort) = (sort_of(&left), sort_of(&right));
         let (left, right) = (self.expr_of(left, span), self.expr_of(right, span));
@@ -102,25 +102,18 @@ impl<'p> Lowerer<'p> {
     }
 
     /// One text behind the other; of choices, each with each.
-    pub(super) fn concatenation(
-        &mut self,
-        left: Value,
-        left_expr: &Expr,
-        right: Value,
-        right_expr: &Expr,
-        span: Span,
-    ) -> Value {
+    pub(super) fn concatenation(&mut self, left: Value, left_expr: &Expr, right: Value, right_expr: &Expr) -> Value {
         match (left, right) {
             (Value::Choice(selector, options), right) => {
-                let options = options.into_iter().map(|(number, option)| {
-                    (number, self.concatenation(option, left_expr, right.clone(), right_expr, span))
-                });
+                let options = options
+                    .into_iter()
+                    .map(|(number, option)| (number, self.concatenation(option, left_expr, right.clone(), right_expr)));
                 Value::Choice(selector, options.collect())
             }
             (left, Value::Choice(selector, options)) if options.iter().all(|(_, one)| self.is_text(one)) => {
-                let options = options.into_iter().map(|(number, option)| {
-                    (number, self.concatenation(left.clone(), left_expr, option, right_expr, span))
-                });
+                let options = options
+                    .into_iter()
+                    .map(|(number, option)| (number, self.concatenation(left.clone(), left_expr, option, right_expr)));
                 Value::Choice(selector, options.collect())
             }
             (left, right) => {

@@ -352,7 +352,7 @@ impl<'p> Lowerer<'p> {
                 }
             }
             Value::Object(_) | Value::Choice(..) | Value::Perhaps(..) => value,
-            Value::Input(ref path, of) if matches!(of, Sort::Object | Sort::Statement | Sort::Rows | Sort::List) => {
+            Value::Input(ref path, Sort::Object | Sort::Statement | Sort::Rows | Sort::List) => {
                 let scalar = matches!(sort, Sort::Whole | Sort::Real | Sort::Text | Sort::Bool | Sort::Time);
                 if scalar {
                     let input = self.input(path, sort, span);

@@ -147,9 +147,10 @@ pub(crate) fn with_into(query: SqlStatement, into: IntoClause) -> SqlStatement {
     let mut parts = Vec::new();
     let mut into = Some(into).filter(|into| !into.variables.is_empty());
     let mut depth = 0_usize;
+    let writes = writes(&query);
     for part in query.parts {
         match part {
-            SqlPart::Text(text) if into.is_some() => match from(&text.text, &mut depth) {
+            SqlPart::Text(text) if into.is_some() && !writes => match from(&text.text, &mut depth) {
                 Some(at) => {
                     let (before, after) = cut(text, at);
                     parts.push(SqlPart::Text(before));
@@ -163,6 +164,13 @@ pub(crate) fn with_into(query: SqlStatement, into: IntoClause) -> SqlStatement {
     }
     parts.extend(into.map(SqlPart::Into));
     SqlStatement { parts }
+}
+
+/// Whether a statement writes: what it returns is said at its end.
+fn writes(query: &SqlStatement) -> bool {
+    let Some(SqlPart::Text(first)) = query.parts.first() else { return false };
+    let word = first.text.split_whitespace().next().unwrap_or("");
+    ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"].iter().any(|verb| word.eq_ignore_ascii_case(verb))
 }
 
 /// Where the first FROM outside of parentheses and quotes begins, with the space before it.

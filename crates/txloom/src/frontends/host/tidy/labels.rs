@@ -89,10 +89,10 @@ fn is_left(body: &[Statement], label: &str) -> bool {
 fn plain_leaves(body: &mut [Statement], innermost: Option<&str>) {
     for statement in body {
         match &mut statement.kind {
-            StatementKind::Leave(name) | StatementKind::Iterate(name) => {
-                if name.is_some() && name.as_deref() == innermost {
-                    *name = None;
-                }
+            StatementKind::Leave(name) | StatementKind::Iterate(name)
+                if name.is_some() && name.as_deref() == innermost =>
+            {
+                *name = None;
             }
             StatementKind::While { label, body, .. }
             | StatementKind::Loop { label, body }

@@ -128,13 +128,13 @@ fn is_idle(statement: &Statement, everywhere: &BTreeMap<String, usize>) -> bool 
 pub(super) fn declare_late(body: &mut Vec<Statement>) {
     let mut waiting: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut gone: BTreeSet<usize> = BTreeSet::new();
-    for at in 0..body.len() {
-        if let StatementKind::Declare { variable, type_name, default: None } = &body[at].kind {
+    for (at, statement) in body.iter_mut().enumerate() {
+        if let StatementKind::Declare { variable, type_name, default: None } = &statement.kind {
             waiting.insert(variable.name.clone(), (at, type_name.clone()));
             continue;
         }
-        let mentioned = walk::mentioned(std::slice::from_ref(&body[at]));
-        let late = match &body[at].kind {
+        let mentioned = walk::mentioned(std::slice::from_ref(statement));
+        let late = match &statement.kind {
             StatementKind::Assign { variable, value } => {
                 let used = value.uses().iter().any(|used| used.name == variable.name);
                 waiting.get(&variable.name).filter(|_| !used).cloned()
@@ -142,10 +142,10 @@ pub(super) fn declare_late(body: &mut Vec<Statement>) {
             _ => None,
         };
         if let Some((declared, type_name)) = late
-            && let StatementKind::Assign { variable, value } = body[at].kind.clone()
+            && let StatementKind::Assign { variable, value } = statement.kind.clone()
         {
             gone.insert(declared);
-            body[at].kind = StatementKind::Declare { variable, type_name, default: Some(value) };
+            statement.kind = StatementKind::Declare { variable, type_name, default: Some(value) };
         }
         mentioned.iter().for_each(|name| drop(waiting.remove(name)));
     }

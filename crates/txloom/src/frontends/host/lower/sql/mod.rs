@@ -5,22 +5,29 @@
 //!   SELECT a FROM t WHERE b = :stmt_1 AND c = :part
 //! ```
 //!
+//! * `marks`: where the values go; `writer`: pieces and variables as one statement, with their places
+//! * `guess`: tables whose names are not known
+//!
 //! A piece that is not known stands for a value, if a value can stand there. If it is the name of a table, the schema
 //! may tell which: the one with which the statement makes sense.
+
+mod guess;
+mod marks;
+mod writer;
 
 use std::collections::BTreeMap;
 
 use txloom_core::level::LevelName;
 use txloom_core::program::access::{self, Access, OutputColumn, Reach, TableAccess};
-use txloom_core::program::{
-    self as ir, Diagnostic, Severity, Span, SqlPart, SqlStatement, SqlText, StatementKind, Variable,
-};
+use txloom_core::program::{self as ir, Diagnostic, Severity, Span, SqlStatement, StatementKind};
 
 use super::super::values::{Object, Piece, Template, Value, any, variable};
-use super::super::vocabulary::{Marks, Sort};
+use super::super::vocabulary::Sort;
 use super::database::{REST, Wanted};
 use super::join::same_text;
 use super::{CursorInfo, Lowerer, Site};
+use marks::{Lexer, Marked, split_marks};
+use writer::Writer;
 
 /// What a statement that was sent gives.
 #[derive(Debug, Clone, Default)]
@@ -28,9 +35,6 @@ pub(super) struct Answers {
     pub(super) rows: Option<Value>,
     pub(super) count: Option<Value>,
 }
-
-/// How many tables are tried for a name that is not known.
-const GUESSES_MAX: usize = 200;
 
 impl Lowerer<'_> {
     /// Sends a text with the values that were bound.
@@ -261,53 +265,6 @@ impl Lowerer<'_> {
         name
     }
 
-    /// A statement that makes no sense with a value where the name of a table must stand: the tables of the schema are
-    /// tried, the most similar name first.
-    fn guess_tables(
-        &mut self,
-        template: &Template,
-        binds: &BTreeMap<String, String>,
-        span: Span,
-    ) -> Option<SqlStatement> {
-        let mut template = template.clone();
-        let holes: Vec<usize> = (0..template.pieces.len())
-            .filter(|at| matches!(&template.pieces[*at], Piece::Hole { .. }) && stands_for_table(&template.pieces, *at))
-            .collect();
-        if holes.is_empty() || holes.len() > 4 {
-            return None;
-        }
-        let tables: Vec<String> = self.world.schema.tables.keys().take(GUESSES_MAX).cloned().collect();
-        let mut taken = Vec::new();
-        for hole in &holes {
-            let Piece::Hole { name, span: place, .. } = template.pieces[*hole].clone() else { continue };
-            let mut ranked = tables.clone();
-            ranked.sort_by_key(|table| std::cmp::Reverse(likeness(&name, table)));
-            let mut best: Option<(usize, String)> = None;
-            for table in ranked {
-                let piece = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
-                template.pieces[*hole] = piece;
-                let errors = self.errors_of(&template, binds, span);
-                if best.as_ref().is_none_or(|(fewest, _)| errors < *fewest) {
-                    best = Some((errors, table));
-                }
-                if errors == 0 {
-                    break;
-                }
-            }
-            let (_, table) = best?;
-            template.pieces[*hole] = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
-            taken.push((place, name, table));
-        }
-        if self.errors_of(&template, binds, span) > 0 {
-            return None;
-        }
-        for (place, name, table) in taken {
-            let what = if name.is_empty() { "this".to_string() } else { name };
-            self.warn(place, format!("{what} is not known; it is taken for the table {table}"), "give its file, too");
-        }
-        Some(self.statement_of(&template, binds, span))
-    }
-
     fn errors_of(&mut self, template: &Template, binds: &BTreeMap<String, String>, span: Span) -> usize {
         let outer = std::mem::take(&mut self.out);
         let sql = self.statement_of(template, binds, span);
@@ -349,14 +306,6 @@ fn first_words(template: &Template) -> String {
     start.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Whether the text before a hole ends with a word that the name of a table follows.
-fn stands_for_table(pieces: &[Piece], at: usize) -> bool {
-    let Some(Piece::Text { text, .. }) = at.checked_sub(1).and_then(|before| pieces.get(before)) else { return false };
-    let word = text.trim_end_matches(|c: char| c.is_whitespace() || c == '"' || c == '`' || c == ',');
-    let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("").to_lowercase();
-    ["from", "into", "update", "join", "table"].contains(&word.as_str()) || text.trim_end().ends_with(',')
-}
-
 /// Whether a hole is all that stands between two quotes.
 fn fills_quotes(pieces: &[Piece], at: usize, quote: char) -> bool {
     let text = |at: Option<usize>| match at.and_then(|at| pieces.get(at)) {
@@ -365,210 +314,4 @@ fn fills_quotes(pieces: &[Piece], at: usize, quote: char) -> bool {
     };
     let before = text(at.checked_sub(1)).is_some_and(|text| text.ends_with(quote));
     before && text(Some(at + 1)).is_some_and(|text| text.starts_with(quote))
-}
-
-/// How similar the name of a constant is to that of a table.
-fn likeness(name: &str, table: &str) -> usize {
-    let plain = |text: &str| text.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect::<String>();
-    let (name, table) = (plain(name.rsplit('.').next().unwrap_or(name)), plain(table));
-    if name == table {
-        return 1000;
-    }
-    if name.ends_with(&table) || table.ends_with(&name) {
-        return 500 + table.len().min(name.len());
-    }
-    let shared = (1..=table.len())
-        .rev()
-        .find(|length| (0..=table.len() - length).any(|start| name.contains(&table[start..start + length])));
-    shared.unwrap_or(0)
-}
-
-/// Where we are in SQL text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Lexer {
-    #[default]
-    Code,
-    /// Inside quotes of that kind.
-    Quoted(char),
-    LineComment,
-    BlockComment,
-}
-
-/// A part of a text: as it is, or a mark, with its name if it has one.
-enum Marked {
-    Text(std::ops::Range<usize>),
-    Mark(std::ops::Range<usize>, Option<String>),
-}
-
-/// Cuts a text at its marks; quotes and comments hide them.
-fn split_marks(text: &str, marks: &[Marks], lexer: &mut Lexer) -> Vec<Marked> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut at = 0;
-    let bytes = text.as_bytes();
-    while at < bytes.len() {
-        let rest = &text[at..];
-        let mut width = rest.chars().next().map_or(1, char::len_utf8);
-        match *lexer {
-            Lexer::Code => {
-                if let Some((length, name)) = mark(rest, marks, text[..at].chars().next_back()) {
-                    if start < at {
-                        parts.push(Marked::Text(start..at));
-                    }
-                    parts.push(Marked::Mark(at..at + length, name));
-                    at += length;
-                    start = at;
-                    continue;
-                }
-                if rest.starts_with("--") {
-                    *lexer = Lexer::LineComment;
-                } else if rest.starts_with("/*") {
-                    *lexer = Lexer::BlockComment;
-                    width = 2;
-                } else if let Some(quote) = rest.chars().next().filter(|c| ['\'', '"', '`'].contains(c)) {
-                    *lexer = Lexer::Quoted(quote);
-                }
-            }
-            Lexer::Quoted(quote) if rest.starts_with(quote) => *lexer = Lexer::Code,
-            Lexer::LineComment if rest.starts_with('\n') => *lexer = Lexer::Code,
-            Lexer::BlockComment if rest.starts_with("*/") => {
-                *lexer = Lexer::Code;
-                width = 2;
-            }
-            _ => {}
-        }
-        at += width;
-    }
-    if start < text.len() {
-        parts.push(Marked::Text(start..text.len()));
-    }
-    parts
-}
-
-/// The mark at the beginning of a text: its length and its name.
-fn mark(rest: &str, marks: &[Marks], before: Option<char>) -> Option<(usize, Option<String>)> {
-    let word = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len();
-    marks.iter().find_map(|kind| match kind {
-        // Two of them are a list of values.
-        Marks::Question if rest.starts_with("??") => Some((2, None)),
-        Marks::Question if rest.starts_with('?') => Some((1, None)),
-        Marks::Percent if rest.starts_with("%s") => Some((2, None)),
-        Marks::Percent if rest.starts_with("%(") => {
-            let length = word(&rest[2..]);
-            rest[2 + length..].starts_with(")s").then(|| (length + 4, Some(rest[2..2 + length].to_string())))
-        }
-        Marks::Colon if rest.starts_with(':') && before != Some(':') => {
-            let length = word(&rest[1..]);
-            let is_name = rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            is_name.then(|| (length + 1, Some(rest[1..1 + length].to_string())))
-        }
-        _ => None,
-    })
-}
-
-/// Puts a statement together.
-struct Writer {
-    parts: Vec<SqlPart>,
-    lexer: Lexer,
-    home: usize,
-    whole: Span,
-    is_elsewhere: bool,
-    /// Whether the rest of a quoted text is left out, because a part of it is not known.
-    skips_quote: Option<char>,
-}
-
-impl Writer {
-    fn new(home: usize, whole: Span, is_elsewhere: bool) -> Writer {
-        Writer { parts: Vec::new(), lexer: Lexer::Code, home, whole, is_elsewhere, skips_quote: None }
-    }
-
-    /// The place of a range of a constant.
-    fn place(&self, text: &str, range: &std::ops::Range<usize>, file: usize, place: Span) -> Span {
-        if file != self.home || self.is_elsewhere {
-            return self.whole;
-        }
-        if place.end - place.start != text.len() {
-            return place;
-        }
-        let line = place.line + text[..range.start].matches('\n').count();
-        Span { start: place.start + range.start, end: place.start + range.end, line }
-    }
-
-    fn text(&mut self, text: &str, mut range: std::ops::Range<usize>, file: usize, place: Span) {
-        if let Some(quote) = self.skips_quote.take() {
-            match text[range.clone()].find(quote) {
-                Some(at) => range.start += at + quote.len_utf8(),
-                None => {
-                    self.skips_quote = Some(quote);
-                    return;
-                }
-            }
-        }
-        if range.is_empty() {
-            return;
-        }
-        let span = self.place(text, &range, file, place);
-        let piece = &text[range];
-        match self.parts.last_mut() {
-            Some(SqlPart::Text(last)) => {
-                last.text.push_str(piece);
-                last.span = if span.end >= last.span.start {
-                    Span { end: span.end.max(last.span.end), ..last.span }
-                } else {
-                    last.span
-                };
-            }
-            last => {
-                // `?AND` is two words; `:name` must not grow.
-                let is_glued = piece.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-                let gap = if is_glued && matches!(last, Some(SqlPart::Use(_))) { " " } else { "" };
-                self.parts.push(SqlPart::Text(SqlText { text: format!("{gap}{piece}"), lead: gap.len(), span }));
-            }
-        }
-    }
-
-    fn value(&mut self, name: String, text: &str, range: &std::ops::Range<usize>, file: usize, place: Span) {
-        let span = self.place(text, range, file, place);
-        self.parts.push(SqlPart::Use(Variable { name, span }));
-    }
-
-    /// A piece that is not known; inside quotes, all that is quoted is not known.
-    fn hole(&mut self, name: String, place: Span) {
-        let span = if self.is_elsewhere { self.whole } else { place };
-        if self.skips_quote.is_some() {
-            return;
-        }
-        if let Lexer::Quoted(quote) = self.lexer {
-            if let Some(SqlPart::Text(last)) = self.parts.last_mut()
-                && let Some(at) = last.text.rfind(quote)
-            {
-                last.text.truncate(at);
-                if last.text.is_empty() {
-                    self.parts.pop();
-                }
-            }
-            self.skips_quote = Some(quote);
-        }
-        self.parts.push(SqlPart::Use(Variable { name, span }));
-    }
-
-    fn finish(mut self) -> SqlStatement {
-        if let Some(SqlPart::Text(first)) = self.parts.first_mut() {
-            let spaces = first.text.len() - first.text.trim_start().len();
-            first.text.drain(..spaces);
-            if first.span.end - first.span.start == first.text.len() + spaces {
-                first.span.start += spaces;
-            }
-        }
-        if let Some(SqlPart::Text(last)) = self.parts.last_mut() {
-            let kept = last.text.trim_end_matches(|c: char| c.is_whitespace() || c == ';').len();
-            let cut = last.text.len() - kept;
-            if last.span.end - last.span.start == last.text.len() {
-                last.span.end -= cut;
-            }
-            last.text.truncate(kept);
-        }
-        self.parts.retain(|part| !matches!(part, SqlPart::Text(text) if text.text.is_empty()));
-        SqlStatement { parts: self.parts }
-    }
 }

@@ -1,0 +1,84 @@
+//! The name of a table that is not known: the schema may tell which it is.
+
+use std::collections::BTreeMap;
+
+use txloom_core::program::{Span, SqlStatement};
+
+use super::super::super::values::{Piece, Template};
+use super::super::Lowerer;
+
+/// How many tables are tried for a name that is not known.
+const GUESSES_MAX: usize = 200;
+
+impl Lowerer<'_> {
+    /// A statement that makes no sense with a value where the name of a table must stand: the tables of the schema are
+    /// tried, the most similar name first.
+    pub(super) fn guess_tables(
+        &mut self,
+        template: &Template,
+        binds: &BTreeMap<String, String>,
+        span: Span,
+    ) -> Option<SqlStatement> {
+        let mut template = template.clone();
+        let holes: Vec<usize> = (0..template.pieces.len())
+            .filter(|at| matches!(&template.pieces[*at], Piece::Hole { .. }) && stands_for_table(&template.pieces, *at))
+            .collect();
+        if holes.is_empty() || holes.len() > 4 {
+            return None;
+        }
+        let tables: Vec<String> = self.world.schema.tables.keys().take(GUESSES_MAX).cloned().collect();
+        let mut taken = Vec::new();
+        for hole in &holes {
+            let Piece::Hole { name, span: place, .. } = template.pieces[*hole].clone() else { continue };
+            let mut ranked = tables.clone();
+            ranked.sort_by_key(|table| std::cmp::Reverse(likeness(&name, table)));
+            let mut best: Option<(usize, String)> = None;
+            for table in ranked {
+                let piece = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
+                template.pieces[*hole] = piece;
+                let errors = self.errors_of(&template, binds, span);
+                if best.as_ref().is_none_or(|(fewest, _)| errors < *fewest) {
+                    best = Some((errors, table));
+                }
+                if errors == 0 {
+                    break;
+                }
+            }
+            let (_, table) = best?;
+            template.pieces[*hole] = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
+            taken.push((place, name, table));
+        }
+        if self.errors_of(&template, binds, span) > 0 {
+            return None;
+        }
+        for (place, name, table) in taken {
+            let what = if name.is_empty() { "this".to_string() } else { name };
+            self.warn(place, format!("{what} is not known; it is taken for the table {table}"), "give its file, too");
+        }
+        Some(self.statement_of(&template, binds, span))
+    }
+}
+
+/// Whether the text before a hole ends with a word that the name of a table follows.
+fn stands_for_table(pieces: &[Piece], at: usize) -> bool {
+    let Some(Piece::Text { text, .. }) = at.checked_sub(1).and_then(|before| pieces.get(before)) else { return false };
+    let word = text.trim_end_matches(|c: char| c.is_whitespace() || c == '"' || c == '`' || c == ',');
+    let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("").to_lowercase();
+    ["from", "into", "update", "join", "table"].contains(&word.as_str()) || text.trim_end().ends_with(',')
+}
+
+/// How similar the name of a constant is to that of a table.
+fn likeness(name: &str, table: &str) -> usize {
+    let plain = |text: &str| text.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    let (name, table) = (plain(name.rsplit('.').next().unwrap_or(name)), plain(table));
+    if name == table {
+        return 1000;
+    }
+    if name.ends_with(&table) || table.ends_with(&name) {
+        return 500 + table.len().min(name.len());
+    }
+    let shared = (1..=table.len())
+        .rev()
+        .find(|length| (0..=table.len() - length).any(|start| name.contains(&table[start..start + length])));
+    shared.unwrap_or(0)
+}
