@@ -116,13 +116,13 @@ fn write_log(path: &Path, format: &str) -> Result<()> {
         line.clear();
         let (second, micro) = (clock / 5_000 % 60, clock % 1_000_000);
         match format {
-            "stderr" => write!(
+            "stderr" => writeln!(
                 line,
-                "2024-05-01 10:00:{second:02}.{:03} UTC [{}] LOG:  statement: {statement}\n",
+                "2024-05-01 10:00:{second:02}.{:03} UTC [{}] LOG:  statement: {statement}",
                 micro % 1000,
                 4000 + session
             )?,
-            _ => write!(line, "2024-05-01T10:00:{second:02}.{micro:06}Z\t{:5} Query\t{statement}\n", 10 + session)?,
+            _ => writeln!(line, "2024-05-01T10:00:{second:02}.{micro:06}Z\t{:5} Query\t{statement}", 10 + session)?,
         }
         written += line.len() as u64;
         file.write_all(line.as_bytes())?;

@@ -206,6 +206,9 @@ fn with_new_locks(text: String) -> String {
 
 /// `FROM ONLY t` as `FROM      t`: the parser does not know that children of a table can be left out.
 fn without_only(text: String) -> String {
+    if !text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"ONLY")) {
+        return text;
+    }
     let tokens = sql::tokens(&text);
     let is_table = |token: &Token<'_>| ["FROM", "JOIN", "UPDATE"].iter().any(|word| token.is_word(word));
     let is_only = |window: &[Token<'_>]| is_table(&window[0]) && window[1].is_word("ONLY");

@@ -82,6 +82,7 @@ impl Run<'_, '_> {
         let (Some(from), Some(to)) = (self.executed_at(hop.from), self.executed_at(hop.to)) else { return never };
         match hop.kind {
             Kind::Ww => self.both_write(table, from, to),
+            Kind::Rw if !self.executed[to].taken_back.is_empty() => self.is_taken_back(table, plan, hop, from, to),
             Kind::Rw => {
                 let overtaken = self.is_overtaken(table, from, to, hop.columns);
                 let Some(sees) = self.sights.get(&(hop.from, hop.to)) else { return overtaken };
@@ -129,6 +130,20 @@ impl Run<'_, '_> {
             apply(self.symbols, &mut after, &effect);
             let changed = self.is_change(table, from, effect.slot, &before, &after, columns);
             let one = self.symbols.problem.and(effect.guard, changed);
+            any = self.symbols.problem.or(any, one);
+        }
+        any
+    }
+
+    /// The first reads what the second takes back later.
+    fn is_taken_back(&mut self, table: usize, plan: &Plan, hop: &Hop<'_>, reader: usize, undo: usize) -> Bool {
+        let number = self.executed[undo].number;
+        let writers: Vec<usize> =
+            (0..self.executed.len()).filter(|at| self.executed[*at].undone == Some(number)).collect();
+        let mut any = self.symbols.never;
+        for writer in writers {
+            let read = Hop { from: self.executed[writer].number, to: hop.from, kind: Kind::Wr, ..*hop };
+            let one = self.is_read_from(table, plan, &read, writer, reader);
             any = self.symbols.problem.or(any, one);
         }
         any

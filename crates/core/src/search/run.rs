@@ -62,8 +62,8 @@ pub(super) struct Executed {
     pub(super) effects: Vec<Effect>,
     /// For the end of a transaction: what it took back.
     pub(super) taken_back: Vec<Effect>,
-    /// Whether it was taken back.
-    pub(super) undone: bool,
+    /// The move that took it back, if one did.
+    pub(super) undone: Option<usize>,
 }
 
 /// How a call ended.
@@ -418,7 +418,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let Some(since) = self.locals[instance].since.take() else { return };
         let mut taken_back = Vec::new();
         for executed in self.executed[since..].iter_mut().filter(|executed| executed.instance == instance) {
-            executed.undone = true;
+            executed.undone = Some(self.number);
             taken_back.extend(executed.effects.iter().cloned());
         }
         self.note(instance, node, View::new(), Vec::new());
@@ -438,7 +438,7 @@ impl<'r, 'a> Run<'r, 'a> {
             variables,
             effects,
             taken_back: Vec::new(),
-            undone: false,
+            undone: None,
         };
         self.executed.push(executed);
     }
@@ -449,7 +449,7 @@ impl<'r, 'a> Run<'r, 'a> {
     pub(super) fn rows_seen(&mut self, instance: usize, table: usize) -> Vec<Row> {
         let number = self.number;
         let seen = self.seen_by(instance, number, table, None);
-        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen)
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen, number)
     }
 
     /// For what was executed and changes a table: whether a move sees it, unless it certainly does not.
@@ -494,7 +494,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// The rows of a table when everything is known everywhere.
     pub(super) fn rows_finally(&mut self, table: usize) -> Vec<Row> {
         let all: Vec<(usize, Bool)> = (0..self.executed.len()).map(|at| (at, self.symbols.always)).collect();
-        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &all)
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &all, usize::MAX)
     }
 
     /// The rows of a table as one move saw them, but for what another move did.
@@ -503,7 +503,7 @@ impl<'r, 'a> Run<'r, 'a> {
         self.sight = plan.sight(reader);
         let mut seen = self.seen_by(instance, reader, table, Some(writer));
         seen.retain(|(at, _)| self.executed[*at].number < reader);
-        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen)
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen, reader)
     }
 }
 
@@ -513,10 +513,18 @@ impl Plan {
     }
 }
 
-/// Rows after what was executed and is seen, the last writer winning.
-fn fold(symbols: &mut Symbols, start: &[Row], table: usize, executed: &[Executed], seen: &[(usize, Bool)]) -> Vec<Row> {
+/// Rows after what was executed and is seen, the last writer winning; but for what was taken back before that move.
+fn fold(
+    symbols: &mut Symbols,
+    start: &[Row],
+    table: usize,
+    executed: &[Executed],
+    seen: &[(usize, Bool)],
+    number: usize,
+) -> Vec<Row> {
     let mut rows = start.to_vec();
-    for (at, sees) in seen.iter().filter(|(at, _)| !executed[*at].undone) {
+    let is_there = |at: usize| executed[at].undone.is_none_or(|undone| undone > number);
+    for (at, sees) in seen.iter().filter(|(at, _)| is_there(*at)) {
         for effect in executed[*at].effects.iter().filter(|effect| effect.table == table) {
             let guard = symbols.problem.and(effect.guard, *sees);
             apply_if(symbols, &mut rows[effect.slot], effect, guard);

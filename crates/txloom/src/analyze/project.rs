@@ -181,6 +181,23 @@ impl Project {
         }
     }
 
+    /// Complains about tables that nobody defines: of their rows nothing can be said, and silence would be taken for
+    /// peace. Each is told of once.
+    pub fn demand_tables(&mut self) {
+        let mut told = BTreeSet::new();
+        for (access, file) in self.accesses.iter().zip(&self.homes) {
+            for one in access.nodes.iter().flat_map(|node| &node.access.tables) {
+                let is_known = self.schema.table(&one.table).is_some();
+                if !is_known && told.insert(one.table.clone()) {
+                    let message = format!("the table {} is not known: nothing can be said of its rows", one.table);
+                    let hint = "give its definition with --schema FILE, e.g. what `pg_dump --schema-only` or `mysqldump \
+                                --no-data` writes";
+                    self.diagnostics.push((*file, Diagnostic::error(one.span, message).with_hint(hint)));
+                }
+            }
+        }
+    }
+
     /// The same application with other rows to begin with.
     #[must_use]
     pub fn with_rows<'r>(&self, rows: impl Iterator<Item = &'r String>) -> Project {

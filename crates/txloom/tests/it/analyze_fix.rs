@@ -95,3 +95,23 @@ fn the_report_shows_what_to_write() {
     let refused = output(&["analyze", &program("lost-update.sql"), "--fix"]);
     assert!(refused.stderr.contains("--level"), "{}", refused.stderr);
 }
+
+/// The change is one of the Java source, and was run.
+#[test]
+fn java_is_fixed_where_the_statement_stands() {
+    limited(|| {
+        let example = |name: &str| format!("{}/../../examples/bank/{name}", env!("CARGO_MANIFEST_DIR"));
+        let (source, schema) = (example("Withdrawals.java"), example("schema.sql"));
+        let search = ["--level", "read-committed", "--on", "postgres", "--instances", "2", "--run", "--fix"];
+        let done = output(&[&["analyze", &source, "--schema", &schema], &search[..]].concat());
+        assert_eq!(done.code, 1, "{}", done.stderr);
+        for expect in [
+            "lost update",
+            "+    private static final String FIND = \"SELECT balance FROM accounts WHERE id = ? FOR UPDATE\";",
+            "run again, it comes to the same as",
+            "One change removes all of them",
+        ] {
+            assert!(done.stdout.contains(expect), "{expect}\n{}", done.stdout);
+        }
+    });
+}

@@ -95,6 +95,8 @@ fn small_programs_go_wrong_on_mariadb() {
     limited(|| {
         check("lost-update.sql", "repeatable read", "mariadb", Some("lost update"));
         check("write-skew.sql", "repeatable read", "mariadb", Some("write skew"));
+        check("dirty-read.sql", "read uncommitted", "mariadb", Some("dirty read"));
+        check("dirty-read.sql", "read committed", "mariadb", None);
     });
 }
 
@@ -308,6 +310,21 @@ fn wrong_arguments_are_told() {
 }
 
 /// What time did not allow is said, and the exit code says so as well.
+/// Without its tables, a program is not found to be safe.
+#[test]
+fn tables_that_are_missing_are_asked_for() {
+    let dir = TestDir::new("search-no-tables");
+    let file = dir.path().join("p.sql");
+    let text = "CREATE PROCEDURE w(IN acc INT)\nBEGIN\n  DECLARE b INT;\n  SELECT balance INTO b FROM accounts WHERE id = acc;\n  \
+                UPDATE accounts SET balance = b - 1 WHERE id = acc;\nEND;\n";
+    std::fs::write(&file, text).expect("a file");
+    let done = analyze(&[&file.display().to_string(), "--level", "read-committed", "--on", "postgres"]);
+    assert_eq!(done.code, 5, "{}", done.stderr);
+    for expect in ["the table accounts is not known", "--schema FILE"] {
+        assert!(done.stdout.contains(expect), "{}", done.stdout);
+    }
+}
+
 #[test]
 fn what_was_not_looked_at_is_said() {
     limited(|| {

@@ -127,3 +127,25 @@ fn ten_thousand_lines_take_little_time() {
         assert_eq!(project.program.procedures.len(), count);
     });
 }
+
+/// The seven benchmark programs in Java: every statement is understood.
+#[test]
+fn the_benchmark_programs_are_understood() {
+    limited(|| {
+        for (name, statements) in [
+            ("smallbank", 9),
+            ("tatp", 11),
+            ("tpcc", 34),
+            ("twitter", 15),
+            ("voter", 5),
+            ("wikipedia", 21),
+            ("seats", 28),
+        ] {
+            let folder = format!("{}/../../corpus/programs/{name}", env!("CARGO_MANIFEST_DIR"));
+            let (java, schema) = (format!("{folder}/java"), format!("{folder}/schema.sql"));
+            let (found, _) = report(&[&java, "--schema", &schema, "--summary"]);
+            let summary = &found.summary;
+            assert_eq!((summary.statements, summary.understood), (statements, statements), "{name}");
+        }
+    });
+}

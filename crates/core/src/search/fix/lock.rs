@@ -3,7 +3,7 @@
 use super::{Change, Cycle, Edit, Ground, Home, LOCK, LOCKS, Place};
 use crate::program::access::{Access, Effect};
 use crate::program::code::OperationKind;
-use crate::program::ir::{SqlPart, SqlStatement};
+use crate::program::ir::{Span, SqlPart, SqlStatement};
 
 /// Engines that lock the rows of a query that returns a sum of them.
 const LOCKS_AGGREGATES: &[&str] = &["mariadb", "mysql", "model"];
@@ -50,7 +50,7 @@ fn can_lock(access: &Access, engine: &str) -> bool {
 fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
     let node = ground.node(place)?;
     let (OperationKind::Send(sql) | OperationKind::Open(_, sql)) = &node.operation.kind else { return None };
-    let at = end(sql)?;
+    let at = end(sql, node.operation.span)?;
     let (name, line) = (ground.name(place.0), node.operation.span.line);
     Some(Change {
         kind: &LOCK,
@@ -62,15 +62,23 @@ fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
     })
 }
 
-/// The byte behind the last one of a statement.
-fn end(sql: &SqlStatement) -> Option<usize> {
-    let end = |part: &SqlPart| match part {
+/// The byte behind the last one of a statement. Variables that its answer goes to count if they stand in it; in host
+/// languages they stand elsewhere.
+fn end(sql: &SqlStatement, whole: Span) -> Option<usize> {
+    let is_in_it = |part: &&SqlPart| match part {
+        SqlPart::Into(_) => end_of(part).is_some_and(|end| (whole.start..=whole.end).contains(&end)),
+        _ => true,
+    };
+    sql.parts.iter().filter(is_in_it).filter_map(end_of).max()
+}
+
+fn end_of(part: &SqlPart) -> Option<usize> {
+    match part {
         SqlPart::Text(text) => {
             let written = text.text.trim_end();
             (!written.is_empty()).then(|| text.span.end - (text.text.len() - written.len()))
         }
         SqlPart::Use(variable) => Some(variable.span.end),
         SqlPart::Into(into) => into.variables.last().map(|variable| variable.span.end),
-    };
-    sql.parts.iter().filter_map(end).max()
+    }
 }

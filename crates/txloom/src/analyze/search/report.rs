@@ -162,6 +162,9 @@ impl Writer<'_> {
             let what = what(table, &conflict.columns);
             let (from, to) = match conflict.kind {
                 Kind::Wr => (format!("writes {what}"), format!("reads {what}")),
+                Kind::Rw if self.conflicts.sites[usize::from(conflict.to)].undoes => {
+                    (format!("reads {what}"), format!("takes {what} back"))
+                }
                 Kind::Rw => (format!("reads {what}"), format!("overwrites {what}")),
                 Kind::Ww => (format!("writes {what}"), format!("overwrites {what}")),
             };

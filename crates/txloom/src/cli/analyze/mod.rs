@@ -20,7 +20,7 @@ use super::run::start_targets;
 use super::streams::Streams;
 use crate::analyze::atomicity::Remainder;
 use crate::analyze::trial::{Fate, TrialError, Trials};
-use crate::analyze::{Analysis, Project, report};
+use crate::analyze::{Analysis, Project, SourceFile, report};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -128,6 +128,31 @@ Examples:
                                                              … and what to write instead?
   txloom analyze app.sql --level eventual --run              … and on a replicated, weakly consistent store?";
 
+/// There must be something to analyse, or a reason why there is not.
+fn require_procedures(project: &Project) -> Result<(), Failure> {
+    if !project.program.procedures.is_empty() {
+        return Ok(());
+    }
+    let names = |files: &mut dyn Iterator<Item = &SourceFile>| {
+        files.map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let mut logs = project.files.iter().filter(|file| file.log.is_some()).peekable();
+    if logs.peek().is_some() {
+        return Err(Failure::bad_input(format!(
+            "there is no committed transaction that reads or writes a table in {}: is every statement logged? `txloom \
+             doctor` tells how to switch that on",
+            names(&mut logs)
+        )));
+    }
+    if project.diagnostics.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "there is no procedure in {}: write them as CREATE PROCEDURE … (see docs/reference/programs.md)",
+            names(&mut project.files.iter())
+        )));
+    }
+    Ok(())
+}
+
 /// Runs the command.
 pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut settings = AnalyzeSettings::new(args)?;
@@ -135,29 +160,13 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &args.samples {
         settings.trial.samples = settings::samples(path, &project)?;
     }
-    let is_log = project.files.iter().any(|file| file.log.is_some());
-    if project.program.procedures.is_empty() && is_log {
-        return Err(Failure::bad_input(format!(
-            "there is no committed transaction that reads or writes a table in {}: is every statement logged? `txloom \
-             doctor` tells how to switch that on",
-            project
-                .files
-                .iter()
-                .filter(|file| file.log.is_some())
-                .map(|file| file.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )));
-    }
-    if project.program.procedures.is_empty() && project.diagnostics.is_empty() {
-        return Err(Failure::bad_input(format!(
-            "there is no procedure in {}: write them as CREATE PROCEDURE … (see docs/reference/programs.md)",
-            project.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ")
-        )));
-    }
+    require_procedures(&project)?;
     let cut = if args.each_statement { Cut::EachQuery } else { Cut::AsWritten };
     if args.each_statement {
         project = project.chopped();
+    }
+    if settings.search.is_some() {
+        project.demand_tables();
     }
     let analysis = Analysis::of(&project, cut);
     let mut told = report::report(&project, &analysis);

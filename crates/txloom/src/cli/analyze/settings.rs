@@ -106,6 +106,13 @@ impl AnalyzeSettings {
                 Err(failure) => failures.push(failure),
             }
         }
+        if !logs.is_empty() {
+            self.read_logs(logs, &mut read, &mut failures);
+        }
+        if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
+    }
+
+    fn read_logs(&self, logs: Vec<(String, Log)>, read: &mut Vec<SourceFile>, failures: &mut Vec<Failure>) {
         let schemas: Vec<_> = read.iter().filter_map(SourceFile::definitions).map(|reading| reading.schema).collect();
         let schema = project::together(schemas.iter());
         let rows_of = |file: &SourceFile| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>();
@@ -124,7 +131,6 @@ impl AnalyzeSettings {
                 Err(error) => failures.push(Failure::bad_input(error)),
             }
         }
-        if failures.is_empty() { Ok(read) } else { Err(Failure::all(&failures)) }
     }
 }
 

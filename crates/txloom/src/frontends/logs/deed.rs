@@ -7,8 +7,8 @@
 //! ```
 
 use txloom_core::program::BinaryOp;
-use txloom_core::program::access::{Access, Effect, Place, Reach, TableAccess};
-use txloom_core::program::predicate::Term;
+use txloom_core::program::access::{Access, Effect, Place, Reach, Selected, TableAccess};
+use txloom_core::program::predicate::{Element, Term};
 use txloom_core::program::schema::{Schema, TypeKind};
 
 /// What a template does.
@@ -23,6 +23,11 @@ pub(super) enum Deed {
         row: Row,
         /// The columns that it returns, by position in their table; `None` for what is computed.
         outputs: Vec<Option<usize>>,
+    },
+    /// It returns sums, counts and the like, one row of them.
+    Aggregate {
+        /// The table and the column that each is computed over, by position; `None` if it is not a column.
+        over: Vec<Option<(usize, usize)>>,
     },
     /// It changes columns of the row with that key.
     Update {
@@ -82,9 +87,24 @@ pub(super) fn deed(access: &Access, schema: &Schema) -> Deed {
     };
     match single {
         Some(deed) => deed,
-        None if written.is_empty() => Deed::Nothing,
+        None if written.is_empty() => aggregate(access, schema).unwrap_or_default(),
         None => Deed::Anything(written.iter().filter_map(|table| table_of(schema, &table.table)).collect()),
     }
+}
+
+fn aggregate(access: &Access, schema: &Schema) -> Option<Deed> {
+    let selection = access.selection.as_ref().filter(|selection| !selection.columns.is_empty())?;
+    let position = |element: &Element| {
+        let columns = &schema.table(&element.table)?.columns;
+        let column = columns.iter().position(|column| column.name == element.column)?;
+        Some((table_of(schema, &element.table)?, column))
+    };
+    let over = selection.columns.iter().map(|column| match column {
+        Selected::Aggregate { over: Some(Term::Column(column)), .. } => Some(position(&column.element)),
+        Selected::Aggregate { .. } => Some(None),
+        Selected::Value(_) => None,
+    });
+    Some(Deed::Aggregate { over: over.collect::<Option<Vec<_>>>()? })
 }
 
 fn single(only: &TableAccess, access: &Access, schema: &Schema) -> Option<Deed> {

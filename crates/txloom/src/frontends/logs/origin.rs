@@ -12,7 +12,9 @@
 //! The last but one is a guess, on the safe side. `SELECT stock … WHERE id = 1` and then `UPDATE … SET stock = 9 WHERE
 //! id = 1`: the answer is not in the log, and 9 may be typed in by somebody who never looked. It is taken for a new value
 //! of what was read, which any value is: some number is the difference. So the read counts, and a lost update is found.
-//! A value that is no number depends on what was read by a condition: `IF :x IS NOT NULL`.
+//! A value that is no number depends on what was read by a condition: `IF :x IS NOT NULL`. The same goes for sums and
+//! counts, whose answers nobody knows: a number that an UPDATE assigns or adds, and an INSERT's value for the very column
+//! that a MAX was asked of (`MAX(id) + 1`), are taken to come from the last of them, if they come from nowhere else.
 //!
 //! Constants, equalities and differences need at least [`SUPPORT`] transactions, and all but constants at least two
 //! different values; what is seen less often stays a parameter of its own, which is the more general thing.
@@ -107,7 +109,9 @@ impl Finder<'_> {
         if let Some(flow) = flows().find(|flow| flow.is_supported() && flow.is_equal && is_new(flow)) {
             return Origin::Answer(flow.from);
         }
-        let Some(answer) = self.read_before(position, local) else { return Origin::Parameter };
+        let Some(answer) = self.read_before(position, local).or_else(|| self.computed_before(position, local)) else {
+            return Origin::Parameter;
+        };
         let flow = flows().find(|flow| flow.from == answer);
         if !flow.as_ref().is_none_or(is_new) {
             return Origin::Parameter;
@@ -138,6 +142,34 @@ impl Finder<'_> {
         (0..position).rev().find_map(|earlier| match &self.template(earlier).deed {
             Deed::Read { row: read, outputs } if self.is_same(position, row, earlier, read) => {
                 Some((earlier, outputs.iter().position(|output| output == &Some(*column))?))
+            }
+            _ => None,
+        })
+    }
+
+    /// The last sum or count before that a number may come from.
+    fn computed_before(&self, position: usize, local: usize) -> Option<Answer> {
+        let slot = self.shape.base[position] + local;
+        let is_known = (0..slot).any(|other| class(self.shape, other) == class(self.shape, slot));
+        let template = self.template(position);
+        if is_known || !template.roles.get(local)?.is_number {
+            return None;
+        }
+        let uses = |given: &Given| match given {
+            Given::Slot(slot) | Given::Plus(slot) | Given::Minus(slot) => *slot == local,
+            Given::Sum(slot, _) | Given::Difference(slot, _) => *slot == local,
+            Given::Unknown => false,
+        };
+        let column = match &template.deed {
+            Deed::Update { assigned, .. } => assigned.iter().find(|(_, given)| uses(given)).map(|_| None)?,
+            Deed::Insert { row, assigned } => {
+                assigned.iter().find(|(_, given)| uses(given)).map(|(column, _)| Some((row.table, *column)))?
+            }
+            _ => return None,
+        };
+        (0..position).rev().find_map(|earlier| match &self.template(earlier).deed {
+            Deed::Aggregate { over } if over.len() == 1 && (column.is_none() || over[0] == column) => {
+                Some((earlier, 0))
             }
             _ => None,
         })

@@ -140,6 +140,40 @@ fn loops_are_rounds() {
 }
 
 #[test]
+fn numbers_may_come_from_sums() {
+    check(
+        "1 BEGIN
+         1 SELECT MAX(id) FROM orders
+         1 INSERT INTO orders (id, item, quantity) VALUES (5, 1, 1)
+         1 COMMIT",
+        "CREATE PROCEDURE select_orders_insert_orders(orders_id_change INT, item INT, quantity INT)
+BEGIN
+  DECLARE max INT;
+  SELECT MAX(id) FROM orders INTO :max;
+  DECLARE new_id INT;
+  SET new_id = :max + :orders_id_change;
+  INSERT INTO orders (id, item, quantity) VALUES (:new_id, :item, :quantity);
+  COMMIT;
+END;",
+    );
+    check(
+        "1 BEGIN
+         1 SELECT SUM(quantity) FROM orders WHERE item = 1
+         1 UPDATE items SET stock = stock - 7 WHERE id = 1
+         1 COMMIT",
+        "CREATE PROCEDURE select_orders_update_items(item INT, stock_change INT, items_id INT)
+BEGIN
+  DECLARE sum INT;
+  SELECT SUM(quantity) FROM orders WHERE item = :item INTO :sum;
+  DECLARE new_stock INT;
+  SET new_stock = :sum + :stock_change;
+  UPDATE items SET stock = stock - :new_stock WHERE id = :items_id;
+  COMMIT;
+END;",
+    );
+}
+
+#[test]
 fn what_always_follows_belongs_to_it() {
     let mut text = String::new();
     for (item, rest) in [(1, 9), (2, 8), (3, 7), (1, 6)] {
