@@ -56,7 +56,11 @@ fn check(
         let procedures = program.read(&program.sources[0]).program;
         let calls: Vec<_> = Calls::new(program.name, &procedures, seed).take(COMPARED_CALLS).collect();
         let setup = program.definitions().setup;
-        let ours = by_interpreter(place.engine(), &setup, &project.program, &renamed(&calls, &project));
+        let mut ours = by_interpreter(place.engine(), &setup, &project.program, &renamed(&calls, &project));
+        // What a function of C returns is a status, which the process of the original does not tell.
+        if source(program).ends_with(".pgc") {
+            ours.iter_mut().filter_map(|(called, _)| called.as_mut().ok()).for_each(Vec::clear);
+        }
         let theirs = by_original(place.engine(), &setup, (&mut original, &[part(program)]), &calls);
         assert_same(&format!("{}: {}", program.name, project.program), &calls, &ours, &theirs);
     }

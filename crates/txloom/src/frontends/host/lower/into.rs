@@ -57,7 +57,10 @@ impl<'p> Lowerer<'p> {
         };
         match slot {
             Some(slot) => {
-                self.settle(slot, span);
+                // What an earlier call has left in a global variable is nothing that a caller gives.
+                if !matches!(self.state.values.get(slot), Some(Value::Input(..))) {
+                    self.settle(slot, span);
+                }
                 let name = self.home_of(slot);
                 let known = self.state.values.get(slot).map_or(Sort::Object, sort_of);
                 let sort = if self.slots[slot].sort == Sort::Object { known } else { self.slots[slot].sort };
