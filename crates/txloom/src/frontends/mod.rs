@@ -3,15 +3,21 @@
 //! ```text
 //!   .sql            ──→ core's own front-ends: our notation, MySQL's, PL/pgSQL, tables
 //!   .java           ──→ java   ─┐
-//!   (.py, .c …)     ──→         ├→ host: one tree, one way to follow it ──→ procedures
+//!   .py             ──→ python ─┼→ host: one tree, one way to follow it ──→ procedures
+//!   .pgc, .pc, .c   ──→ c      ─┘
 //!   logs of servers ──→ logs: what was sent, whoever sent it ──→ procedures
 //! ```
 //!
 //! All files of an application are read together: a constant, a helper method, a table may stand in any of them.
 
+pub(crate) mod c;
 pub(crate) mod host;
 pub(crate) mod java;
 pub mod logs;
+pub(crate) mod python;
+pub(crate) mod syntax;
+#[cfg(test)]
+mod cases;
 
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure};
@@ -25,10 +31,19 @@ pub enum SourceLanguage {
     Sql,
     /// Java with JDBC.
     Java,
+    /// Python with DB-API or SQLAlchemy.
+    Python,
+    /// C with embedded SQL.
+    C,
 }
 
 /// Each language with the endings of its files.
-const LANGUAGES: &[(SourceLanguage, &[&str])] = &[(SourceLanguage::Sql, &["sql"]), (SourceLanguage::Java, &["java"])];
+const LANGUAGES: &[(SourceLanguage, &[&str])] = &[
+    (SourceLanguage::Sql, &["sql"]),
+    (SourceLanguage::Java, &["java"]),
+    (SourceLanguage::Python, &["py"]),
+    (SourceLanguage::C, &["pgc", "pc", "ec", "sqc", "c"]),
+];
 
 impl SourceLanguage {
     /// The language of a file: by the ending of its name, or else by what it says.
@@ -85,16 +100,23 @@ pub fn read(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(us
 /// Enough for the deepest nesting that is followed, also in a build without optimisations.
 const STACK_SIZE: usize = 256 << 20;
 
+/// A host language: how its files are read, and what the words of its library mean.
+type Host = (SourceLanguage, fn(&str) -> host::tree::Unit, &'static dyn host::vocabulary::Vocabulary);
+
+const HOSTS: &[Host] = &[
+    (SourceLanguage::Java, java::read, &java::jdbc::Jdbc),
+    (SourceLanguage::Python, python::read, &python::dbapi::DbApi),
+    (SourceLanguage::C, c::read, &c::ecpg::Ecpg),
+];
+
 fn read_host(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(usize, FileReading)> {
-    let java: Vec<(usize, host::tree::Unit)> = files
-        .iter()
-        .enumerate()
-        .filter(|(_, file)| SourceLanguage::of(file) == SourceLanguage::Java)
-        .map(|(at, file)| (at, java::read(&file.text)))
-        .collect();
     let mut readings = Vec::new();
-    if !java.is_empty() {
-        readings.extend(host::roots::read(&java, &java::jdbc::Jdbc, known, language));
+    for (host, reader, vocabulary) in HOSTS {
+        let of_host = files.iter().enumerate().filter(|(_, file)| SourceLanguage::of(file) == *host);
+        let units: Vec<(usize, host::tree::Unit)> = of_host.map(|(at, file)| (at, reader(&file.text))).collect();
+        if !units.is_empty() {
+            readings.extend(host::roots::read(&units, *vocabulary, known, language));
+        }
     }
     readings
 }

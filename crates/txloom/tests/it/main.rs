@@ -34,7 +34,7 @@
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
-//! * `frontends`: applications in Java, from the command line
+//! * `frontends`: applications in Java, from the command line; `sources`: in Python and C
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
@@ -81,6 +81,7 @@ mod program_anomalies;
 mod program_corners;
 mod analyze;
 mod frontends;
+mod sources;
 mod analyze_search;
 mod analyze_fix;
 mod logs;

@@ -146,20 +146,16 @@ impl<'p> World<'p> {
     }
 
     fn own(&self, class: usize, name: &str, arguments: usize) -> Option<MethodId> {
-        let takes = |method: &Method| {
-            let fixed = method.parameters.iter().filter(|parameter| !parameter.takes_rest).count();
-            let takes_rest = fixed < method.parameters.len();
-            if takes_rest { arguments >= fixed } else { arguments == fixed }
-        };
         let methods = self.class(class).methods.iter().enumerate();
-        let mut fitting = methods.filter(|(_, method)| method.name == name && takes(method) && !method.is_constructor);
+        let mut fitting =
+            methods.filter(|(_, method)| method.name == name && takes(method, arguments) && !method.is_constructor);
         fitting.next().map(|(method, _)| MethodId { class, method })
     }
 
     /// The constructor that takes so many arguments.
     pub(crate) fn constructor(&self, class: usize, arguments: usize) -> Option<MethodId> {
         let methods = &self.class(class).methods;
-        let method = methods.iter().position(|method| method.is_constructor && method.parameters.len() == arguments)?;
+        let method = methods.iter().position(|method| method.is_constructor && takes(method, arguments))?;
         Some(MethodId { class, method })
     }
 
@@ -174,4 +170,12 @@ impl<'p> World<'p> {
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }
+}
+
+/// Whether a method can be called with so many arguments.
+pub(crate) fn takes(method: &Method, arguments: usize) -> bool {
+    let fixed = method.parameters.iter().filter(|parameter| !parameter.takes_rest).count();
+    let needed = method.parameters.iter().filter(|one| !one.takes_rest && one.default.is_none()).count();
+    let takes_rest = fixed < method.parameters.len();
+    arguments >= needed && (takes_rest || arguments <= fixed)
 }

@@ -25,4 +25,6 @@ pub(crate) mod index;
 pub(crate) mod values;
 pub(crate) mod lower;
 pub(crate) mod tidy;
+pub(crate) mod types;
+pub(crate) mod owners;
 pub(crate) mod roots;

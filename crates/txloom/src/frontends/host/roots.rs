@@ -8,8 +8,10 @@ use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Stat
 use super::super::FileReading;
 use super::index::{MethodId, World};
 use super::lower::{Lowered, Lowerer, Site, plain_name};
+use super::owners;
 use super::tidy;
 use super::tree::{self, Operator, Unit};
+use super::types;
 use super::visit;
 use super::vocabulary::Vocabulary;
 
@@ -29,7 +31,7 @@ pub(crate) fn read(
         })
         .collect();
     let mut sites = sites_in(units);
-    let roots = roots(&world);
+    let roots = if vocabulary.roots_own_transactions() { owners::roots(&world) } else { roots(&world) };
     let mut names = BTreeSet::new();
     let lowered: Vec<(MethodId, Lowered)> = roots
         .into_iter()
@@ -44,6 +46,9 @@ pub(crate) fn read(
         }
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
+        if !vocabulary.says_types() {
+            types::infer(&mut one.procedure, schema, language);
+        }
         let is_empty = one.sites.is_empty();
         let file = world.file(id);
         for (file, diagnostic) in one.diagnostics {

@@ -54,6 +54,8 @@ pub(crate) struct Parameter {
     pub(crate) type_name: String,
     /// Whether it takes all further arguments.
     pub(crate) takes_rest: bool,
+    /// What it is if nobody passes it.
+    pub(crate) default: Option<Expr>,
     pub(crate) span: Span,
 }
 
@@ -235,6 +237,25 @@ pub(crate) enum Operator {
     GreaterEqual,
     /// One that we cannot compute.
     Other,
+}
+
+impl Unit {
+    /// One file again, of what its pieces say.
+    pub(crate) fn together(units: impl Iterator<Item = Unit>) -> Unit {
+        let mut whole = Unit { classes: vec![Class::default()], unread: Vec::new() };
+        for unit in units {
+            whole.unread.extend(unit.unread);
+            for class in unit.classes {
+                if class.name.is_empty() {
+                    whole.classes[0].fields.extend(class.fields);
+                    whole.classes[0].methods.extend(class.methods);
+                } else {
+                    whole.classes.push(class);
+                }
+            }
+        }
+        whole
+    }
 }
 
 impl Expr {

@@ -112,6 +112,8 @@ pub(crate) enum Object {
     Connection,
     Statement(Sendable),
     Rows(String),
+    /// All rows of an answer, not yet gone through: the position of the answer.
+    Table(usize),
     /// A text that grows.
     Builder(Value),
     /// An object with fields, each a variable of ours.

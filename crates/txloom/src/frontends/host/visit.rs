@@ -49,6 +49,56 @@ pub(crate) fn expressions<'t>(statements: &'t [Stmt], found: &mut dyn FnMut(&'t 
     }
 }
 
+/// Calls a function for every statement, outer ones first.
+pub(crate) fn statements<'t>(all: &'t [Stmt], found: &mut dyn FnMut(&'t Stmt)) {
+    for statement in all {
+        found(statement);
+        blocks(statement).into_iter().for_each(|block| statements(block, found));
+    }
+}
+
+/// The blocks directly inside of a statement.
+fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
+    match &statement.kind {
+        StmtKind::If { branches, otherwise } => {
+            branches.iter().map(|(_, body)| body.as_slice()).chain([otherwise.as_slice()]).collect()
+        }
+        StmtKind::While { body, .. }
+        | StmtKind::DoWhile { body, .. }
+        | StmtKind::ForEach { body, .. }
+        | StmtKind::Block { body, .. } => vec![body],
+        StmtKind::For { start, body, .. } => vec![start, body],
+        StmtKind::Switch { cases, .. } => cases.iter().map(|case| case.body.as_slice()).collect(),
+        StmtKind::Try(guarded) => {
+            let catches = guarded.catches.iter().map(|catch| catch.body.as_slice());
+            [guarded.resources.as_slice(), &guarded.body]
+                .into_iter()
+                .chain(catches)
+                .chain([&*guarded.finally])
+                .collect()
+        }
+        StmtKind::Declare { .. }
+        | StmtKind::Expr(_)
+        | StmtKind::Return(_)
+        | StmtKind::Throw(_)
+        | StmtKind::Break(_)
+        | StmtKind::Continue(_) => Vec::new(),
+    }
+}
+
+/// The same without what functions without a name do, who knows when.
+pub(crate) fn followed<'t>(statements: &'t [Stmt], found: &mut dyn FnMut(&'t Expr)) {
+    let mut later: Vec<(usize, usize)> = Vec::new();
+    expressions(statements, &mut |expr| {
+        let (start, end) = (expr.span.start, expr.span.end);
+        if matches!(expr.kind, ExprKind::Lambda(_)) {
+            later.push((start, end));
+        } else if !later.iter().any(|(first, last)| *first <= start && end <= *last) {
+            found(expr);
+        }
+    });
+}
+
 /// Calls a function for an expression and every one inside of it, outer ones first.
 pub(crate) fn inside<'t>(expr: &'t Expr, found: &mut dyn FnMut(&'t Expr)) {
     found(expr);

@@ -39,6 +39,16 @@ pub(crate) enum Act {
     Update,
     /// Sends a statement; `ResultOf` and `CountOf` ask about it.
     Execute,
+    /// Sends a query for one row, whose columns go to the expressions of the last argument; without a row, these stay.
+    Into,
+    /// Whether the last statement had a row, or changed one.
+    Found,
+    /// How many rows the last statement had or changed.
+    Count,
+    /// Sends a statement once for each element of a list.
+    ExecuteMany,
+    /// Sends a query and gives the first column of its first row.
+    QueryScalar,
     /// Keeps the statement with its values, to be sent later.
     AddBatch,
     /// Sends what was kept.
@@ -55,8 +65,14 @@ pub(crate) enum Act {
     Next,
     /// The next row itself, or nothing.
     FetchOne,
+    /// The first column of the next row, or NULL if there is none.
+    Scalar,
+    /// The first column of the next row, which must be there.
+    ScalarOne,
     /// All rows.
     FetchAll,
+    /// Gives the receiver.
+    Itself,
     /// The value of a column of the current row, by position from 1 or by name.
     Get,
     /// Whether the value of the last `Get` was NULL.
@@ -65,6 +81,10 @@ pub(crate) enum Act {
     Close,
     /// Begins a transaction.
     Begin,
+    /// Begins a transaction, unless one begins anyway, and gives the connection.
+    Transaction,
+    /// Ends the transaction, if there is anything to end.
+    End,
     /// Ends the transaction.
     Commit,
     /// Undoes the transaction.
@@ -137,4 +157,12 @@ pub(crate) trait Vocabulary: Sync {
     fn divides_whole(&self) -> bool;
     /// The methods that are a transaction whatever they are called from: their class gives the name.
     fn is_main(&self, method: &str) -> bool;
+    /// Whether the language says of which types variables are.
+    fn says_types(&self) -> bool {
+        true
+    }
+    /// Whether the methods that end transactions are the procedures, whoever calls them.
+    fn roots_own_transactions(&self) -> bool {
+        false
+    }
 }

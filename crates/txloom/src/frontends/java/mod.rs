@@ -204,12 +204,13 @@ impl<'s> Reader<'s> {
                 let parts: Vec<Node<'_>> = child.named_children(&mut inner).collect();
                 let declarator = parts.iter().find(|part| part.kind() == "variable_declarator");
                 let name = declarator.map(|declarator| self.field_text(*declarator, "name")).unwrap_or_default();
-                parameters.push(Parameter { name, type_name: "Object[]".to_string(), takes_rest, span });
+                parameters.push(Parameter { name, type_name: "Object[]".to_string(), takes_rest, default: None, span });
                 continue;
             }
             let dimensions = self.field_text(child, "dimensions");
             let type_name = format!("{}{dimensions}", self.field_text(child, "type"));
-            parameters.push(Parameter { name: self.field_text(child, "name"), type_name, takes_rest, span });
+            let name = self.field_text(child, "name");
+            parameters.push(Parameter { name, type_name, takes_rest, default: None, span });
         }
         parameters
     }

@@ -27,8 +27,13 @@ pub(crate) fn module(program: &CorpusProgram) -> String {
     format!("corpus/programs/agenda/python/{}.py", stem(program))
 }
 
+/// The source of an example in C.
+pub(crate) fn source_in_c(program: &CorpusProgram) -> String {
+    format!("corpus/programs/agenda/c/{}.pgc", stem(program))
+}
+
 /// The compiled library of an example in C.
-fn library(program: &CorpusProgram) -> String {
+pub(crate) fn library(program: &CorpusProgram) -> String {
     tools::c_programs().join(stem(program)).with_extension("so").to_string_lossy().into_owned()
 }
 

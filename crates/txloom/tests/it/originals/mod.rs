@@ -14,7 +14,8 @@
 //!
 //! Files, in reading order: [`tools`] (what is compiled and installed, once), [`process`] (what obeys lines),
 //! [`place`] (a private server that both reach), [`compare`] (two ways to make the same calls), [`java`], [`agenda`]
-//! (the examples in Python and C), [`statements`] (the same effect, and the same statements), [`logs`] (what servers
+//! (the examples in Python and C), [`read`]
+//! (what front-ends read from them), [`statements`] (the same effect, and the same statements), [`logs`] (what servers
 //! write down meanwhile), [`shop`] (a whole application).
 //!
 //! What is installed or compiled lies in `target/tmp`, named after the contents it was made from; with that in place no
@@ -26,6 +27,7 @@ pub(crate) mod place;
 pub(crate) mod compare;
 pub(crate) mod java;
 pub(crate) mod agenda;
+pub(crate) mod read;
 mod statements;
 mod logs;
 pub(crate) mod shop;

@@ -3,7 +3,7 @@
 use txloom_core::program::{self as ir, Span, StatementKind};
 
 use super::super::index::MethodId;
-use super::super::tree::{Call, Expr, ExprKind, Method};
+use super::super::tree::{Call, Expr, ExprKind, Method, Parameter};
 use super::super::values::{List, Object, Record, Template, Value};
 use super::super::vocabulary::{Act, Sort};
 use super::expressions::is_class_name;
@@ -17,8 +17,8 @@ impl<'p> Lowerer<'p> {
             return self.plain_call(call, wish, span);
         }
         if let Some(class) = self.class_of_name(receiver) {
-            if let Some(id) = self.world.find(class, &call.name, call.arguments.len()) {
-                let arguments = self.arguments(call);
+            if let Some(id) = self.world.find(class, &call.name, count(call)) {
+                let arguments = self.passed(id, call);
                 return self.inline(id, arguments, None, span);
             }
             return self.foreign(call, span);
@@ -55,16 +55,21 @@ impl<'p> Lowerer<'p> {
             && let Some(Object::Record(record)) = self.state.objects.get(&id)
         {
             let class = self.world.class_named(&record.class);
-            let method = class.and_then(|class| self.world.find(class, &call.name, call.arguments.len()));
-            let arguments = self.arguments(call);
+            let method = class.and_then(|class| self.world.find(class, &call.name, count(call)));
             return match method {
-                Some(method) => self.inline(method, arguments, Some(id), span),
-                None => self.accessor(id, call, arguments, span),
+                Some(method) => {
+                    let arguments = self.passed(method, call);
+                    self.inline(method, arguments, Some(id), span)
+                }
+                None => {
+                    let arguments = self.arguments(call);
+                    self.accessor(id, call, arguments, span)
+                }
             };
         }
         if matches!(on, Value::Input(_, Sort::Object) | Value::Unknown(_)) {
             if let Some(id) = self.only_method(call) {
-                let arguments = self.arguments(call);
+                let arguments = self.passed(id, call);
                 return self.inline(id, arguments, None, span);
             }
             if let Some(act) = self.world.vocabulary.act_anywhere(call) {
@@ -82,7 +87,7 @@ impl<'p> Lowerer<'p> {
                 Object::Statement(_) => Some(Sort::Statement),
                 Object::Rows(_) => Some(Sort::Rows),
                 Object::Builder(_) => Some(Sort::Builder),
-                Object::List(_) => Some(Sort::List),
+                Object::List(_) | Object::Table(_) => Some(Sort::List),
                 Object::Record(_) => Some(Sort::Object),
             },
             Value::Input(_, sort @ (Sort::Connection | Sort::Statement | Sort::Rows | Sort::SqlText)) => Some(*sort),
@@ -97,25 +102,48 @@ impl<'p> Lowerer<'p> {
             return self.perform(act, Value::Unknown(span), call, wish, span);
         }
         let (class, this) = self.frames.last().map_or((0, None), |frame| (frame.class, frame.this));
-        let found = self.world.find(class, &call.name, call.arguments.len()).or_else(|| self.only_method(call));
-        let arguments = self.arguments(call);
+        let found = self.world.find(class, &call.name, count(call)).or_else(|| self.only_method(call));
         match found {
             Some(id) => {
                 let this = this.filter(|_| id.class == class);
-                self.inline(id, arguments, this, span)
+                let arguments = self.passed(id, call);
+                let result = self.inline(id, arguments, this, span);
+                self.write_back(call, span);
+                result
             }
-            None => self.library(Value::Unknown(span), call, arguments, span),
+            None => {
+                let arguments = self.arguments(call);
+                self.library(Value::Unknown(span), call, arguments, span)
+            }
         }
     }
 
     /// The method of that name, if the whole program has only one.
     fn only_method(&self, call: &Call) -> Option<MethodId> {
-        self.world.only(&call.name, call.arguments.len())
+        self.world.only(&call.name, count(call))
     }
 
     pub(super) fn arguments(&mut self, call: &'p Call) -> Vec<Value> {
         let values: Vec<Value> = call.arguments.iter().map(|argument| self.value(argument)).collect();
         call.named.iter().for_each(|(_, value)| drop(self.value(value)));
+        values
+    }
+
+    /// The arguments of a method of the program in the order of its parameters, with names and defaults.
+    fn passed(&mut self, id: MethodId, call: &'p Call) -> Vec<Value> {
+        let mut values: Vec<Value> = call.arguments.iter().map(|argument| self.value(argument)).collect();
+        let named: Vec<(&str, Value)> =
+            call.named.iter().map(|(name, value)| (name.as_str(), self.value(value))).collect();
+        let world = self.world;
+        for parameter in world.method(id).parameters.iter().skip(values.len()).filter(|one| !one.takes_rest) {
+            let given = named.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.clone());
+            let value = match (given, &parameter.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.aside(id.class, default),
+                (None, None) => Value::Unknown(parameter.span),
+            };
+            values.push(value);
+        }
         values
     }
 
@@ -152,7 +180,10 @@ impl<'p> Lowerer<'p> {
         self.frames.push(frame);
         self.pass(method, arguments, span);
         let body = self.block(|this| this.statements(&method.body));
+        let parameter = |one: &Parameter| self.local(&one.name).unwrap_or_default();
+        let passed = method.parameters.iter().map(parameter).collect();
         let frame = self.frames.pop();
+        self.passed = passed;
         let returns = frame.and_then(|frame| frame.exit).map(|exit| exit.returns).unwrap_or_default();
         if let Some(home) = self.slots[slot].home.clone() {
             self.made_up.insert(home);
@@ -170,6 +201,19 @@ impl<'p> Lowerer<'p> {
         }
         self.emit(StatementKind::Block { label, body }, span);
         result
+    }
+
+    /// `f(&x)`: what the method has made of its parameter goes back to x.
+    fn write_back(&mut self, call: &'p Call, span: Span) {
+        let passed = std::mem::take(&mut self.passed);
+        for (argument, slot) in call.arguments.iter().zip(passed) {
+            if let ExprKind::Cast(sign, target) = &argument.kind
+                && sign == "&"
+            {
+                let value = self.read(slot, span);
+                self.store(target, value, span);
+            }
+        }
     }
 
     /// What a method gives back, by which of its returns was taken.
@@ -243,6 +287,7 @@ impl<'p> Lowerer<'p> {
                     None => Value::Unknown(span),
                 }
             }
+            Sort::Connection => self.object(Object::Connection),
             Sort::Time => Value::Plain(super::super::values::any(self.at(span)), Sort::Time),
             _ => self.new_record(class, values, wish, span),
         }
@@ -317,6 +362,11 @@ impl<'p> Lowerer<'p> {
         let arguments = self.arguments(call);
         self.act(act, on, call, arguments, wish, span)
     }
+}
+
+/// How many arguments a call has, with and without names.
+fn count(call: &Call) -> usize {
+    call.arguments.len() + call.named.len()
 }
 
 fn is_self(expr: &Expr) -> bool {

@@ -4,7 +4,7 @@ use txloom_core::level::LevelName;
 use txloom_core::program::{self as ir, BinaryOp, ExprKind, Span, StatementKind};
 use txloom_core::value::Value as Constant;
 
-use super::super::tree::{Call, Expr};
+use super::super::tree::{Call, ExprKind as TreeKind};
 use super::super::values::{List, Object, Sendable, Value, any, truth, variable};
 use super::super::vocabulary::{Act, Sort};
 use super::Lowerer;
@@ -42,7 +42,11 @@ impl<'p> Lowerer<'p> {
     ) -> Value {
         match act {
             Act::Connect => self.object(Object::Connection),
-            Act::Create => self.object(Object::Statement(Sendable::default())),
+            Act::Create => {
+                let name = wish.unwrap_or_else(|| "value".to_string());
+                self.object(Object::Statement(Sendable { name, ..Sendable::default() }))
+            }
+            Act::PrepareWith if matches!(on, Value::Text(_)) => self.prepare_named(on, call, wish, span),
             Act::Prepare | Act::PrepareWith => self.prepare(arguments, act == Act::PrepareWith, wish, span),
             Act::Text => match on {
                 Value::Unknown(_) => arguments.into_iter().next().unwrap_or(Value::Unknown(span)),
@@ -71,6 +75,14 @@ impl<'p> Lowerer<'p> {
             Act::Query => self.send_from(on, arguments, Wanted::Rows, wish, span),
             Act::Update => self.send_from(on, arguments, Wanted::Count, wish, span),
             Act::Execute => self.send_from(on, arguments, Wanted::Either, wish, span),
+            Act::Into => self.send_into(arguments, call, span),
+            Act::Found => Value::Plain(ir::Expr { kind: ExprKind::Found, span: self.at(span) }, Sort::Bool),
+            Act::Count => Value::Plain(ir::Expr { kind: ExprKind::RowCount, span: self.at(span) }, Sort::Whole),
+            Act::ExecuteMany => self.send_many(on, arguments, span),
+            Act::QueryScalar => {
+                let sent = self.send_from(on, arguments, Wanted::Rows, wish, span);
+                self.scalar(sent, span)
+            }
             // What is kept is sent where it is kept; in which order is the same for each table.
             Act::AddBatch => {
                 self.send_from(on, arguments, Wanted::Count, wish, span);
@@ -83,7 +95,14 @@ impl<'p> Lowerer<'p> {
             Act::Keys => self.object(Object::List(List::default())),
             Act::Next => self.next_row(on, span),
             Act::FetchOne => self.fetch_one(on, span),
-            Act::FetchAll => self.rows_of(on, span),
+            Act::Scalar => self.scalar(on, span),
+            Act::ScalarOne => {
+                let rows = self.rows_of(on, span);
+                self.next_row(rows.clone(), span);
+                self.column(&rows, &ColumnName::Position(1), span)
+            }
+            Act::FetchAll => self.all_rows(on, span),
+            Act::Itself => on,
             Act::Get => self.get(&on, call, &arguments, span),
             Act::WasNull => self.was_null(span),
             Act::Close => Value::Unset,
@@ -91,6 +110,24 @@ impl<'p> Lowerer<'p> {
                 self.ends_transactions = true;
                 self.emit(StatementKind::Begin, span);
                 on
+            }
+            Act::Transaction => {
+                self.ends_transactions = true;
+                if self.commits_itself {
+                    self.emit(StatementKind::Begin, span);
+                }
+                if self.is_connection(&on) { on } else { self.object(Object::Connection) }
+            }
+            Act::End => {
+                self.ends_transactions = true;
+                let is_open = !matches!(
+                    self.out.last().map(|last| &last.kind),
+                    Some(StatementKind::Commit | StatementKind::Rollback)
+                );
+                if is_open {
+                    self.emit(StatementKind::Commit, span);
+                }
+                Value::Unset
             }
             Act::Commit => {
                 self.ends_transactions = true;
@@ -100,8 +137,8 @@ impl<'p> Lowerer<'p> {
             Act::Rollback => self.rollback(&arguments, span),
             Act::AutoCommit => self.auto_commit(arguments.first(), span),
             Act::Isolation => {
-                self.isolation(call, span);
-                Value::Unset
+                self.isolation(call, &arguments, span);
+                on
             }
             Act::Savepoint => {
                 self.emit_text("SAVEPOINT txloom_point", span);
@@ -151,6 +188,22 @@ impl<'p> Lowerer<'p> {
         object
     }
 
+    /// `text(…).bindparams(x=1)`
+    fn prepare_named(&mut self, text: Value, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        let statement = self.prepare(vec![text], false, wish, span);
+        for (name, value) in &call.named {
+            let value = self.value(value);
+            self.bind_key(&statement, name.clone(), value, span);
+        }
+        statement
+    }
+
+    /// A statement that was put together before it is sent.
+    fn is_prepared(&self, value: &Value) -> bool {
+        let Value::Object(id) = value else { return false };
+        matches!(self.state.objects.get(id), Some(Object::Statement(statement)) if statement.text.is_some())
+    }
+
     fn bind_value(&mut self, on: &Value, at: Option<&Value>, value: Value, span: Span) {
         let key = match at {
             Some(Value::Text(name)) => name.as_constant(),
@@ -178,7 +231,7 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn bind_all(&mut self, on: &Value, from: Option<Value>, span: Span) {
+    pub(super) fn bind_all(&mut self, on: &Value, from: Option<Value>, span: Span) {
         let Some(from) = from else { return };
         if let Some(elements) = self.list(&from).and_then(|list| list.elements.clone()) {
             for (at, value) in elements.into_iter().enumerate() {
@@ -208,6 +261,8 @@ impl<'p> Lowerer<'p> {
         span: Span,
     ) -> Value {
         let said = self.take_text(&mut arguments);
+        let prepared = arguments.first().filter(|first| said.is_none() && self.is_prepared(first)).cloned();
+        let on = prepared.unwrap_or(on);
         let target = match &on {
             Value::Object(id) if matches!(self.state.objects.get(id), Some(Object::Statement(_))) => on,
             _ => {
@@ -216,6 +271,12 @@ impl<'p> Lowerer<'p> {
             }
         };
         if said.is_some() && !arguments.is_empty() {
+            // Values that come with the text are of this text only.
+            if let Value::Object(id) = &target
+                && let Some(Object::Statement(statement)) = self.state.objects.get_mut(id)
+            {
+                statement.binds.clear();
+            }
             self.bind_all(&target, arguments.into_iter().next(), span);
         }
         let Value::Object(id) = target else { return Value::Unknown(span) };
@@ -254,6 +315,46 @@ impl<'p> Lowerer<'p> {
         }
     }
 
+    /// `executemany`: nobody knows how often.
+    fn send_many(&mut self, on: Value, mut arguments: Vec<Value>, span: Span) -> Value {
+        let elements = arguments.get(1).cloned().unwrap_or(Value::Unknown(span));
+        arguments.truncate(1);
+        arguments.push(self.element(&elements, None, span));
+        let before = self.state.clone();
+        let at = self.at(span);
+        let label = self.fresh("rounds");
+        let body = self.block(|this| drop(this.send_from(on.clone(), arguments, Wanted::Count, None, span)));
+        let after = std::mem::take(&mut self.state);
+        self.join_quietly(vec![before, after], span);
+        self.emit(StatementKind::While { label: Some(label), condition: any(at), body }, span);
+        on
+    }
+
+    /// The rows that were not fetched yet, as a list whose elements are rows.
+    fn all_rows(&mut self, on: Value, span: Span) -> Value {
+        match self.rows_of(on, span) {
+            Value::Object(id) if matches!(self.state.objects.get(&id), Some(Object::Rows(_))) => {
+                self.object(Object::Table(id))
+            }
+            rows => rows,
+        }
+    }
+
+    fn scalar(&mut self, on: Value, span: Span) -> Value {
+        let rows = self.rows_of(on, span);
+        if let Value::Object(id) = &rows
+            && let Some(Object::Rows(cursor)) = self.state.objects.get(id).cloned()
+        {
+            // Nobody asks whether there was a row: without one, it is NULL.
+            self.emit(StatementKind::Fetch { cursor, variables: Vec::new() }, span);
+        }
+        self.column(&rows, &ColumnName::Position(1), span)
+    }
+
+    fn is_connection(&self, value: &Value) -> bool {
+        matches!(value, Value::Object(id) if matches!(self.state.objects.get(id), Some(Object::Connection)))
+    }
+
     /// The rows of something that has rows: themselves, or those of a statement.
     pub(super) fn rows_of(&mut self, on: Value, span: Span) -> Value {
         match &on {
@@ -261,6 +362,7 @@ impl<'p> Lowerer<'p> {
                 Some(Object::Statement(statement)) => {
                     statement.rows.as_deref().cloned().unwrap_or(Value::Unknown(span))
                 }
+                Some(Object::Table(rows)) => Value::Object(*rows),
                 _ => on,
             },
             _ => on,
@@ -284,7 +386,7 @@ impl<'p> Lowerer<'p> {
         Value::Plain(variable(&name, at), Sort::Bool)
     }
 
-    fn fetch_one(&mut self, on: Value, span: Span) -> Value {
+    pub(super) fn fetch_one(&mut self, on: Value, span: Span) -> Value {
         let rows = self.rows_of(on, span);
         match self.next_row(rows.clone(), span) {
             Value::Plain(ir::Expr { kind: ExprKind::Variable(found), .. }, _) => Value::Perhaps(found, Box::new(rows)),
@@ -404,9 +506,22 @@ impl<'p> Lowerer<'p> {
         Value::Unset
     }
 
-    fn isolation(&mut self, call: &'p Call, span: Span) {
-        let said = call.arguments.first().map(|argument: &Expr| source_name(argument)).unwrap_or_default();
-        let word = said.rsplit('.').next().unwrap_or(&said).to_string();
+    /// The level is the first argument, or the one of that name: a constant of the library, or a text.
+    fn isolation(&mut self, call: &'p Call, arguments: &[Value], span: Span) {
+        let named = call.named.iter().find(|(name, _)| name == "isolation_level").map(|(_, value)| value);
+        let Some(said) = call.arguments.first().or(named) else { return };
+        let text = match (arguments.first(), &said.kind) {
+            (Some(Value::Text(text)), _) => text.as_constant(),
+            (_, TreeKind::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let word = text.unwrap_or_else(|| source_name(said));
+        let word = word.rsplit('.').next().unwrap_or(&word).to_string();
+        if word.eq_ignore_ascii_case("autocommit") || matches!(said.kind, TreeKind::Null) {
+            let on = Value::Plain(truth(true, self.at(span)), Sort::Bool);
+            self.auto_commit(Some(&on), span);
+            return;
+        }
         let level = self.world.vocabulary.level(&word).and_then(LevelName::parse);
         match level {
             Some(level) => self.emit(StatementKind::Isolation(level), span),

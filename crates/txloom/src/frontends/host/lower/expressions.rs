@@ -7,6 +7,7 @@ use super::super::tree::{Expr, ExprKind, Operator};
 use super::super::values::{List, Object, Piece, Record, Template, Value, any, truth, variable};
 use super::super::vocabulary::Sort;
 use super::Lowerer;
+use super::database::ColumnName;
 use super::statements::{is_comparison, is_truth};
 
 /// What an object calls itself.
@@ -91,6 +92,9 @@ impl<'p> Lowerer<'p> {
             let ExprKind::Text(key) = &key.kind else { continue };
             let slot = self.new_slot(key, "", Sort::Object);
             self.assign_slot(slot, held, value.span);
+            if let Some(home) = self.slots[slot].home.clone() {
+                self.made_up.insert(home);
+            }
             record.fields.insert(key.clone(), slot);
         }
         self.object(Object::Record(record))
@@ -138,6 +142,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn field_of(&mut self, value: Value, name: &str, span: Span) -> Value {
         let name = name.to_string();
         self.each_option(value, span, &mut |this, value| match value {
+            Value::Object(id) if matches!(this.state.objects.get(&id), Some(Object::Rows(_))) => {
+                this.column(&Value::Object(id), &ColumnName::Name(name.clone()), span)
+            }
             Value::Object(id) => match this.record_field(id, &name) {
                 Some(slot) => this.read(slot, span),
                 None => Value::Unknown(span),
@@ -310,7 +317,31 @@ impl<'p> Lowerer<'p> {
     /// Whether something holds.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> ir::Expr {
         let value = self.value(expr);
-        self.expr_of(value, expr.span)
+        self.truth_of(value, expr.span)
+    }
+
+    /// Whether a value counts as true: a number that is not 0, a row that is there.
+    fn truth_of(&mut self, value: Value, span: Span) -> ir::Expr {
+        let at = self.at(span);
+        match value {
+            Value::Perhaps(flag, _) => variable(&flag, at),
+            Value::Null => truth(false, at),
+            Value::Object(id) => match self.state.objects.get(&id) {
+                Some(Object::List(_) | Object::Table(_)) => any(at),
+                _ => truth(true, at),
+            },
+            Value::Choice(_, ref options) if options.iter().any(|(_, option)| *option == Value::Null) => {
+                let is_null = self.is_null(value, span);
+                self.not(is_null, span)
+            }
+            Value::Plain(ir::Expr { kind: ir::ExprKind::Literal(Constant::Number(number)), .. }, _) => {
+                truth(number.to_string() != "0", at)
+            }
+            Value::Plain(expr, Sort::Whole | Sort::Real) if is_number(&expr) => {
+                self.binary(ir::BinaryOp::NotEqual, expr, super::super::values::whole(0, at), span)
+            }
+            value => self.expr_of(value, span),
+        }
     }
 
     /// A value as the program can hold it.
@@ -405,6 +436,23 @@ impl<'p> Lowerer<'p> {
                 left
             }
         }
+    }
+}
+
+/// Whether an expression may be a number, and is not a truth value, whatever the source calls it.
+fn is_number(expr: &ir::Expr) -> bool {
+    match &expr.kind {
+        ir::ExprKind::Any | ir::ExprKind::Not(_) | ir::ExprKind::IsNull { .. } | ir::ExprKind::Found => false,
+        ir::ExprKind::Binary { op, .. } => matches!(
+            op,
+            ir::BinaryOp::Add
+                | ir::BinaryOp::Subtract
+                | ir::BinaryOp::Multiply
+                | ir::BinaryOp::Divide
+                | ir::BinaryOp::Quotient
+                | ir::BinaryOp::Remainder
+        ),
+        _ => true,
     }
 }
 

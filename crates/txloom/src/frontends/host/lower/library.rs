@@ -286,6 +286,14 @@ impl<'p> Lowerer<'p> {
         if let Value::Perhaps(_, inner) = of {
             return self.element(&inner.clone(), at, span);
         }
+        if matches!(of, Value::Choice(..)) {
+            return self.each_option(of.clone(), span, &mut |this, option| this.element(&option, at.clone(), span));
+        }
+        if let (Value::Input(path, Sort::Object), Some(Value::Text(key))) = (of, &at)
+            && let Some(key) = key.as_constant()
+        {
+            return Value::Input(format!("{path}_{}", key.to_lowercase()), Sort::Object);
+        }
         if let Value::Object(id) = of {
             match self.state.objects.get(id) {
                 Some(Object::Rows(_)) => {
@@ -301,6 +309,10 @@ impl<'p> Lowerer<'p> {
                         Some(column) => self.column(of, &column, span),
                         None => Value::Unknown(span),
                     };
+                }
+                Some(Object::Table(rows)) => {
+                    let rows = Value::Object(*rows);
+                    return self.fetch_one(rows, span);
                 }
                 Some(Object::Record(_)) => {
                     if let Some(Value::Text(name)) = &at
@@ -367,8 +379,9 @@ fn split_format(text: &str) -> Vec<Part> {
                 rest = &tail[2..];
                 continue;
             }
-            let flags = directive.len() - directive.trim_start_matches(|c: char| "0123456789.$,+-# ".contains(c)).len();
-            directive[flags..].starts_with(|c: char| "sdfgxcbeSX".contains(c)).then_some(flags + 2)
+            let flags =
+                directive.len() - directive.trim_start_matches(|c: char| "0123456789.$,+-# lh".contains(c)).len();
+            directive[flags..].starts_with(|c: char| "sdfgxcbeiuSX".contains(c)).then_some(flags + 2)
         } else {
             tail.starts_with("{}").then_some(2)
         };

@@ -92,8 +92,10 @@ impl<'p> Lowerer<'p> {
         span: Span,
     ) {
         let value = self.value(over);
-        let rows = match &value {
-            Value::Object(id) => matches!(self.state.objects.get(id), Some(Object::Rows(_))).then_some(value.clone()),
+        let rows = match self.rows_of(value.clone(), span) {
+            Value::Object(id) if matches!(self.state.objects.get(&id), Some(Object::Rows(_))) => {
+                Some(Value::Object(id))
+            }
             _ => None,
         };
         self.settle_assigned(body, &[], span);

@@ -17,7 +17,7 @@
 //! * `expressions`, `operators`: values
 //! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
 //! * `database`: what the vocabulary says
-//! * `sql`: texts → statements with holes
+//! * `sql`: texts → statements with holes; `into`: whose columns go to variables of the source at once
 
 mod scopes;
 mod join;
@@ -31,6 +31,7 @@ mod calls;
 mod library;
 mod database;
 mod sql;
+mod into;
 
 pub(crate) use scopes::plain_name;
 
@@ -175,6 +176,8 @@ pub(crate) struct Lowerer<'p> {
     caught: Vec<(String, String, Option<String>)>,
     /// The column that was read last.
     last_read: Option<String>,
+    /// The parameters of the method that was followed last.
+    passed: Vec<usize>,
     ends_transactions: bool,
     commits_itself: bool,
 }
@@ -206,6 +209,7 @@ impl<'p> Lowerer<'p> {
             wish: None,
             caught: Vec::new(),
             last_read: None,
+            passed: Vec::new(),
             ends_transactions: false,
             commits_itself: false,
         }
@@ -231,6 +235,7 @@ impl<'p> Lowerer<'p> {
         self.fill_fetches();
         let mut body = std::mem::take(&mut self.prologue);
         body.append(&mut self.out);
+        self.sort_parameters(method);
         let procedure = Procedure {
             name: name.to_string(),
             parameters: std::mem::take(&mut self.parameters),

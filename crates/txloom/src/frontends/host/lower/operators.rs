@@ -84,7 +84,14 @@ impl<'p> Lowerer<'p> {
             Operator::Remainder => BinaryOp::Remainder,
             _ => return Value::Unknown(span),
         };
-        let sort = if is_whole && op != BinaryOp::Divide { Sort::Whole } else { Sort::Real };
+        // A language that does not say types leaves it to the tables.
+        let is_open = !self.world.vocabulary.says_types() && ![left_sort, right_sort].contains(&Sort::Real);
+        let sort = match op {
+            BinaryOp::Divide => Sort::Real,
+            _ if is_whole => Sort::Whole,
+            _ if is_open => Sort::Object,
+            _ => Sort::Real,
+        };
         let is_unknown = |expr: &ir::Expr| matches!(expr.kind, ir::ExprKind::Any);
         if is_unknown(&left) && is_unknown(&right) {
             return Value::Plain(any(self.at(span)), sort);

@@ -4,7 +4,7 @@ use txloom_core::program::{self as ir, Mode, Parameter, Span, Statement, Stateme
 
 use super::super::index::MethodId;
 use super::super::tree::{Expr, ExprKind, Field, Method};
-use super::super::values::{List, Object, Record, Template, Value, variable};
+use super::super::values::{List, Object, Record, Sendable, Template, Value, variable};
 use super::super::vocabulary::Sort;
 use super::database::sql_type;
 use super::operators::sort_of;
@@ -108,6 +108,10 @@ impl<'p> Lowerer<'p> {
             self.bind(&parameter.name, slot);
             let value = match sort {
                 Sort::Connection => self.object(Object::Connection),
+                Sort::Statement => {
+                    let name = parameter.name.to_lowercase();
+                    self.object(Object::Statement(Sendable { name, ..Sendable::default() }))
+                }
                 Sort::List => self.object(Object::List(List::default())),
                 Sort::Whole | Sort::Real | Sort::Text | Sort::Bool | Sort::Time => {
                     let name = self.parameter(&parameter.name, &parameter.type_name, parameter.span);
@@ -140,6 +144,22 @@ impl<'p> Lowerer<'p> {
         self.parameters.push(parameter);
         self.inputs.insert(path.to_string(), name.clone());
         name
+    }
+
+    /// Parameters stand where the source has them, whenever they were asked for first.
+    pub(super) fn sort_parameters(&mut self, method: &Method) {
+        let named: Vec<String> = method.parameters.iter().map(|parameter| parameter.name.to_lowercase()).collect();
+        let position = |name: &str| {
+            let path = self.inputs.iter().find(|(_, known)| *known == name).map_or(name, |(path, _)| path.as_str());
+            let is_of =
+                |one: &String| path == one || path.strip_prefix(one.as_str()).is_some_and(|r| r.starts_with('_'));
+            let exact = named.iter().position(|one| one == path);
+            exact.or_else(|| named.iter().position(is_of)).unwrap_or(usize::MAX)
+        };
+        let mut sorted: Vec<(usize, Parameter)> =
+            self.parameters.iter().map(|parameter| (position(&parameter.name), parameter.clone())).collect();
+        sorted.sort_by_key(|(position, _)| *position);
+        self.parameters = sorted.into_iter().map(|(_, parameter)| parameter).collect();
     }
 
     pub(super) fn new_slot(&mut self, name: &str, type_name: &str, sort: Sort) -> usize {
@@ -240,7 +260,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// The value of an expression of a class, whose statements do not count.
-    fn aside(&mut self, class: usize, expr: &'p Expr) -> Value {
+    pub(super) fn aside(&mut self, class: usize, expr: &'p Expr) -> Value {
         let home = self.home;
         let file = self.world.file_of(class);
         let stands_at = self.frames.last().and_then(|frame| frame.stands_at);

@@ -280,6 +280,7 @@ impl<'p> Lowerer<'p> {
     fn is_output(&self, value: &Value) -> bool {
         match value {
             Value::Plain(..) | Value::Text(_) => true,
+            Value::Input(path, _) => self.inputs.contains_key(path),
             Value::Choice(_, options) => options.iter().all(|(_, option)| self.is_output(option)),
             _ => false,
         }

@@ -20,6 +20,7 @@
 mod columns;
 mod copies;
 mod cursors;
+pub(crate) use cursors::with_into;
 mod labels;
 mod nulls;
 mod once;

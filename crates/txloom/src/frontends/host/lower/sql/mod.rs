@@ -91,7 +91,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn unknown_statement(&mut self, span: Span) {
+    pub(super) fn unknown_statement(&mut self, span: Span) {
         let message = "what is sent here is not known, and not analysed";
         let hint = "text that is put together from constants is followed";
         let file = self.file();
@@ -142,6 +142,15 @@ impl Lowerer<'_> {
         self.set(&name, ir::Expr { kind: ir::ExprKind::RowCount, span: at }, span);
         let count = Value::Plain(variable(&name, at), Sort::Whole);
         Answers { rows: None, count: Some(count) }
+    }
+
+    /// Notes a statement as found, and whether it is understood.
+    pub(super) fn note_site(&mut self, template: &Template, sql: &SqlStatement, span: Span) {
+        let Some((file, place)) = template.site() else { return };
+        let complaints = access::of_statement(sql, self.at(span), self.world.schema, self.world.language).1;
+        let is_understood = !has_errors(&complaints);
+        let site = self.sites.entry((file, place.start)).or_insert(Site { span: place, is_understood, is_sent: true });
+        site.is_understood |= is_understood;
     }
 
     /// Statements that begin and end transactions.
@@ -219,7 +228,12 @@ impl Lowerer<'_> {
     }
 
     /// The statement of a text, with variables for its marks and holes.
-    fn statement_of(&mut self, template: &Template, binds: &BTreeMap<String, String>, span: Span) -> SqlStatement {
+    pub(super) fn statement_of(
+        &mut self,
+        template: &Template,
+        binds: &BTreeMap<String, String>,
+        span: Span,
+    ) -> SqlStatement {
         let mut writer =
             Writer::new(self.home, self.at(span), self.frames.last().is_some_and(|f| f.stands_at.is_some()));
         let mut marks = 0;
