@@ -73,7 +73,7 @@ impl Reader<'_> {
         match node.kind() {
             "identifier" => ExprKind::Name(self.source.text(node).to_string()),
             "number_literal" => ExprKind::Number(number(self.source.text(node))),
-            "string_literal" => return self.string(node).kind,
+            "string_literal" => self.string(node).kind,
             "concatenated_string" => {
                 let strings = parts(node).into_iter().map(|part| self.string(part)).collect();
                 ExprKind::Pieces(strings)
