@@ -153,7 +153,7 @@ impl<'p> Lowerer<'p> {
             let path = self.inputs.iter().find(|(_, known)| *known == name).map_or(name, |(path, _)| path.as_str());
             let is_of =
                 |one: &String| path == one || path.strip_prefix(one.as_str()).is_some_and(|r| r.starts_with('_'));
-            let exact = named.iter().position(|one| one == path);
+            let exact = named.iter().position(|one| one == path || plain_name(one, "v_") == path);
             exact.or_else(|| named.iter().position(is_of)).unwrap_or(usize::MAX)
         };
         let mut sorted: Vec<(usize, Parameter)> =
