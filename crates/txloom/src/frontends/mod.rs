@@ -51,9 +51,14 @@ impl SourceLanguage {
         if file.log.is_some() {
             return SourceLanguage::Sql;
         }
-        let ending = file.name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
-        let by_name = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
-        by_name.map_or_else(|| SourceLanguage::by_content(&file.text), |(language, _)| *language)
+        SourceLanguage::named(&file.name).unwrap_or_else(|| SourceLanguage::by_content(&file.text))
+    }
+
+    /// The language of a file by the ending of its name.
+    pub fn named(file: &str) -> Option<SourceLanguage> {
+        let ending = file.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
+        let known = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
+        known.map(|(language, _)| *language)
     }
 
     fn by_content(text: &str) -> SourceLanguage {

@@ -167,12 +167,21 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_log = extension == Some("log") || (extension != Some("sql") && logs::is_log(path));
+    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
+    let language = SourceLanguage::named(&path.to_string_lossy());
+    if !is_log && language.is_some_and(|language| language != SourceLanguage::Sql) {
+        return std::fs::read(path).map(|bytes| Input::Text(source_text(bytes))).map_err(cannot_read);
+    }
     if !is_log {
         return read_file(path, streams).map(Input::Text);
     }
-    let file = File::open(path);
-    let file = file.map_err(|error| Failure::bad_input(format!("cannot read {}: {error}", path.display())))?;
+    let file = File::open(path).map_err(cannot_read)?;
     Ok(Input::Log(Log::File(file)))
+}
+
+/// The text of a source. Old ones are in other encodings than UTF-8; their names and SQL are the same in Latin-1.
+fn source_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 impl SearchSettings {

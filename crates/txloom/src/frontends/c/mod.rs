@@ -13,7 +13,7 @@
 //!   WHENEVER NOT FOUND GOTO done                      if (!sql_found) { … what stands from `done:` on …; return; }
 //! ```
 //!
-//! * `embedded`: the statements
+//! * `embedded`: the statements, cut out; `parse`: what each of them does
 //! * `sql`: what they do, as a tree
 //! * `codes`: questions about `sqlca.sqlcode`, `SQLCODE` and `SQLSTATE`
 //! * `expressions`, `statements`: one function per kind of node
@@ -27,6 +27,7 @@
 
 mod codes;
 mod embedded;
+mod parse;
 mod expressions;
 mod sql;
 mod statements;

@@ -171,7 +171,23 @@ impl<'s> Reader<'s> {
     }
 
     fn text(&self, sql: &Sql) -> Expr {
-        Expr { kind: ExprKind::Text(sql.text.clone()), span: self.place(sql.start, sql.text.len()) }
+        let piece = |from: usize, to: usize| {
+            let text = sql.text.get(from..to).unwrap_or("");
+            Expr { kind: ExprKind::Text(text.to_string()), span: self.place(sql.start + from, text.len()) }
+        };
+        let whole = piece(0, sql.text.len());
+        match sql.gap {
+            // One space is enough where the INTO stood.
+            Some((start, end)) if start > 0 && end < sql.text.len() => {
+                let before = sql.text.get(..start).map_or(start, |text| text.trim_end().len());
+                let pieces = vec![
+                    piece(0, before),
+                    piece(end.max(1) - usize::from(!behind_space(&sql.text, end)), sql.text.len()),
+                ];
+                Expr { kind: ExprKind::Pieces(pieces), span: whole.span }
+            }
+            _ => whole,
+        }
     }
 
     fn text_of(&mut self, source: &Source, span: Span) -> Expr {
@@ -229,6 +245,11 @@ impl<'s> Reader<'s> {
     fn prepared(&self, name: &str, span: Span) -> Expr {
         Expr { kind: ExprKind::Name(format!("prepared {name}")), span }
     }
+}
+
+/// Whether a space stands there.
+fn behind_space(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with(char::is_whitespace))
 }
 
 fn call(receiver: Option<Expr>, name: &str, arguments: Vec<Expr>, span: Span) -> Expr {

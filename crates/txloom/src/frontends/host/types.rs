@@ -32,14 +32,22 @@ pub(crate) fn infer(procedure: &mut Procedure, schema: &Schema, language: Langua
     let mut types = Types { known: BTreeMap::new(), cursors: BTreeMap::new(), schema, language };
     types.declared(procedure);
     walk::each(&procedure.body, &mut |statement| types.learn_sql(statement));
-    for _ in 0..ROUNDS_MAX {
-        let before = types.known.len();
-        walk::each(&procedure.body, &mut |statement| types.learn(statement));
-        if types.known.len() == before {
-            break;
+    types.learn_all(procedure);
+    // What is asked for is true or false, if nothing else is known of it.
+    walk::each(&procedure.body, &mut |statement| match &statement.kind {
+        StatementKind::If { branches, .. } => {
+            branches.iter().for_each(|branch| types.learn_truth(&branch.condition));
         }
-    }
+        StatementKind::While { condition, .. } => types.learn_truth(condition),
+        _ => {}
+    });
+    types.learn_all(procedure);
     let known = types.known;
+    walk::each_list(&mut procedure.body, &mut |list| {
+        for condition in list.iter_mut().flat_map(conditions) {
+            ask(condition, &known);
+        }
+    });
     for parameter in procedure.parameters.iter_mut().filter(|parameter| parameter.type_name == UNSAID) {
         parameter.type_name = known.get(&parameter.name).cloned().unwrap_or_else(|| UNSAID.to_string());
     }
@@ -92,10 +100,6 @@ impl Types<'_> {
                     self.note(from, &known);
                 }
             }
-            StatementKind::If { branches, .. } => {
-                branches.iter().for_each(|branch| self.learn_truth(&branch.condition));
-            }
-            StatementKind::While { condition, .. } => self.learn_truth(condition),
             _ => {}
         }
         for expr in walk::expressions(statement) {
@@ -103,7 +107,16 @@ impl Types<'_> {
         }
     }
 
-    /// What a branch asks for is true or false, if it is nothing else.
+    fn learn_all(&mut self, procedure: &Procedure) {
+        for _ in 0..ROUNDS_MAX {
+            let before = self.known.len();
+            walk::each(&procedure.body, &mut |statement| self.learn(statement));
+            if self.known.len() == before {
+                break;
+            }
+        }
+    }
+
     fn learn_truth(&mut self, condition: &Expr) {
         match &condition.kind {
             ExprKind::Variable(name) => self.note(name, "BOOLEAN"),
@@ -212,6 +225,61 @@ impl Types<'_> {
             },
             _ => None,
         }
+    }
+}
+
+/// What decides about branches and rounds.
+fn conditions(statement: &mut Statement) -> Vec<&mut Expr> {
+    match &mut statement.kind {
+        StatementKind::If { branches, .. } => branches.iter_mut().map(|branch| &mut branch.condition).collect(),
+        StatementKind::While { condition, .. } => vec![condition],
+        _ => Vec::new(),
+    }
+}
+
+/// Makes a question of a condition that is a number or a text; a truth value that is compared with 0 is one already.
+fn ask(condition: &mut Expr, known: &BTreeMap<String, String>) {
+    let span = condition.span;
+    match &mut condition.kind {
+        ExprKind::Variable(name) => {
+            let kind = known.get(name).map(|known| ColumnType::parse(known).kind);
+            let nothing = match kind {
+                Some(TypeKind::Integer | TypeKind::Decimal | TypeKind::Float) => Value::int(0),
+                Some(TypeKind::Text) => Value::text(""),
+                _ => return,
+            };
+            let left = Box::new(Expr { kind: ExprKind::Variable(name.clone()), span });
+            let right = Box::new(Expr { kind: ExprKind::Literal(nothing), span });
+            condition.kind = ExprKind::Binary { op: BinaryOp::NotEqual, left, right };
+        }
+        ExprKind::Not(operand) => ask(operand, known),
+        ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right } => {
+            ask(left, known);
+            ask(right, known);
+        }
+        ExprKind::Binary { op: BinaryOp::NotEqual, left, right }
+            if right.kind == ExprKind::Literal(Value::int(0)) && is_truth(left) =>
+        {
+            let inner = std::mem::replace(&mut left.kind, ExprKind::Any);
+            condition.kind = inner;
+        }
+        _ => {}
+    }
+}
+
+fn is_truth(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Not(_) | ExprKind::IsNull { .. } | ExprKind::Found => true,
+        ExprKind::Binary { op, .. } => !matches!(
+            op,
+            BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::Divide
+                | BinaryOp::Quotient
+                | BinaryOp::Remainder
+        ),
+        _ => false,
     }
 }
 

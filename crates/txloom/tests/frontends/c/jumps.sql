@@ -3,7 +3,7 @@
 CREATE PROCEDURE close_account(id INT)
 BEGIN
   DECLARE balance INT;
-  SELECT balance INTO KEEP :balance               FROM accounts WHERE id = :id;
+  SELECT balance INTO KEEP :balance FROM accounts WHERE id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF NOT :sql_found THEN
     INSERT INTO log (id, account) VALUES (1, :id);

@@ -5,7 +5,7 @@ BEGIN
   DECLARE id INT DEFAULT :account;
   DECLARE balance INT DEFAULT 0;
   DECLARE is_null SMALLINT DEFAULT 0;
-  SELECT balance INTO KEEP :balance                       FROM accounts WHERE id = :id;
+  SELECT balance INTO KEEP :balance FROM accounts WHERE id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF :balance IS NULL THEN
     SET choice = -1;

@@ -3,7 +3,7 @@ CREATE PROCEDURE find(id INT)
 BEGIN
   DECLARE choice INT;
   DECLARE owner VARCHAR(20);
-  select owner INTO KEEP :owner             from accounts where id = :id;
+  select owner INTO KEEP :owner from accounts where id = :id;
   DECLARE sql_found BOOLEAN DEFAULT FOUND();
   IF NOT :sql_found THEN
     RETURN -1;

@@ -11,9 +11,9 @@ BEGIN
   END IF;
   DECLARE e_note VARCHAR(100) DEFAULT :choice;
   DECLARE balance_2 INT DEFAULT 0;
-  SELECT balance INTO KEEP :balance_2               FROM accounts WHERE id = :account;
+  SELECT balance INTO KEEP :balance_2 FROM accounts WHERE id = :account;
   DECLARE balance INT DEFAULT :balance_2;
-  IF NOT (:balance_2 > 0) <> 0 THEN
+  IF NOT :balance_2 > 0 THEN
     ROLLBACK;
     RETURN -1;
   END IF;

@@ -1,5 +1,5 @@
 -- 5 of 5 statements understood
-CREATE PROCEDURE choose(account INT, amount BOOLEAN)
+CREATE PROCEDURE choose(account INT, amount INT)
 BEGIN
   DECLARE answer_balance INT;
   DECLARE answer_owner VARCHAR(20);
@@ -10,7 +10,7 @@ BEGIN
   DECLARE choice INT;
   DECLARE choice_2 INT;
   DECLARE way_2 INT;
-  DECLARE chosen_4 BOOLEAN;
+  DECLARE chosen_4 INT;
   SELECT balance, owner INTO :answer_balance, :answer_owner FROM accounts WHERE id = :account;
   IF FOUND() THEN
     SET way = 1;
@@ -37,13 +37,13 @@ BEGIN
     SET choice = -10;
   END IF;
   DECLARE limit INT DEFAULT :choice;
-  IF :amount THEN
+  IF :amount <> 0 THEN
     SET way_2 = 1;
   ELSE
     SET choice_2 = 1;
     SET way_2 = 2;
   END IF;
-  IF 0 < :balance AND :balance <= 500 AND NOT :way = 2 OR (:amount = 1 OR :amount = 2) THEN
+  IF 0 < :balance AND :balance <= 500 AND NOT (:way = 1 AND :chosen_2 IS NULL OR :way = 2) OR (:amount = 1 OR :amount = 2) THEN
     IF :way_2 = 1 THEN
       SET chosen_4 = :amount;
     ELSE

@@ -35,6 +35,18 @@ pub(crate) fn read(program: &CorpusProgram, source: &str) -> Project {
     project
 }
 
+/// The calls with the names that our reading gives to the parameters; the order is the same.
+fn renamed(calls: &[Call], project: &Project) -> Vec<Call> {
+    let rename = |call: &Call| {
+        let procedure = project.program.procedure(&call.procedure).unwrap_or_else(|| panic!("{call}: not read"));
+        let names = procedure.parameters.iter().map(|parameter| parameter.name.clone());
+        let values = call.arguments.iter().map(|(_, value)| value.clone());
+        assert_eq!(procedure.parameters.len(), call.arguments.len(), "{call}: {}", project.program);
+        Call { procedure: call.procedure.clone(), arguments: names.zip(values).collect() }
+    };
+    calls.iter().map(rename).collect()
+}
+
 fn check(
     seed: u64,
     start: fn(&Place) -> Original,
@@ -48,7 +60,7 @@ fn check(
         let procedures = program.read(&program.sources[0]).program;
         let calls: Vec<_> = Calls::new(program.name, &procedures, seed).take(COMPARED_CALLS).collect();
         let setup = program.definitions().setup;
-        let ours = by_interpreter(place.engine(), &setup, &project.program, &calls);
+        let ours = by_interpreter(place.engine(), &setup, &project.program, &renamed(&calls, &project));
         let theirs = by_original(place.engine(), &setup, (&mut original, &[part(program)]), &calls);
         assert_same(&format!("{}: {}", program.name, project.program), &calls, &ours, &theirs);
     }

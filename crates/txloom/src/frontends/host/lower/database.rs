@@ -171,7 +171,13 @@ impl<'p> Lowerer<'p> {
         }
     }
 
-    fn prepare(&mut self, mut arguments: Vec<Value>, binds: bool, wish: Option<String>, span: Span) -> Value {
+    pub(super) fn prepare(
+        &mut self,
+        mut arguments: Vec<Value>,
+        binds: bool,
+        wish: Option<String>,
+        span: Span,
+    ) -> Value {
         let text = self.take_text(&mut arguments).unwrap_or(Value::Unknown(span));
         let name = wish.unwrap_or_else(|| "value".to_string());
         let statement = Sendable { name, text: Some(Box::new(text)), ..Sendable::default() };
@@ -188,22 +194,6 @@ impl<'p> Lowerer<'p> {
         object
     }
 
-    /// `text(…).bindparams(x=1)`
-    fn prepare_named(&mut self, text: Value, call: &'p Call, wish: Option<String>, span: Span) -> Value {
-        let statement = self.prepare(vec![text], false, wish, span);
-        for (name, value) in &call.named {
-            let value = self.value(value);
-            self.bind_key(&statement, name.clone(), value, span);
-        }
-        statement
-    }
-
-    /// A statement that was put together before it is sent.
-    fn is_prepared(&self, value: &Value) -> bool {
-        let Value::Object(id) = value else { return false };
-        matches!(self.state.objects.get(id), Some(Object::Statement(statement)) if statement.text.is_some())
-    }
-
     fn bind_value(&mut self, on: &Value, at: Option<&Value>, value: Value, span: Span) {
         let key = match at {
             Some(Value::Text(name)) => name.as_constant(),
@@ -214,7 +204,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// A value of a statement has a variable of its own: it is what it was when it was bound.
-    fn bind_key(&mut self, on: &Value, key: String, value: Value, span: Span) {
+    pub(super) fn bind_key(&mut self, on: &Value, key: String, value: Value, span: Span) {
         let Value::Object(id) = on else { return };
         let Some(Object::Statement(statement)) = self.state.objects.get(id) else { return };
         let known = statement.binds.get(&key).cloned();
@@ -252,7 +242,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// Sends the statement of an object, or a text that is an argument.
-    fn send_from(
+    pub(super) fn send_from(
         &mut self,
         on: Value,
         mut arguments: Vec<Value>,
@@ -313,46 +303,6 @@ impl<'p> Lowerer<'p> {
             },
             _ => Value::Unknown(span),
         }
-    }
-
-    /// `executemany`: nobody knows how often.
-    fn send_many(&mut self, on: Value, mut arguments: Vec<Value>, span: Span) -> Value {
-        let elements = arguments.get(1).cloned().unwrap_or(Value::Unknown(span));
-        arguments.truncate(1);
-        arguments.push(self.element(&elements, None, span));
-        let before = self.state.clone();
-        let at = self.at(span);
-        let label = self.fresh("rounds");
-        let body = self.block(|this| drop(this.send_from(on.clone(), arguments, Wanted::Count, None, span)));
-        let after = std::mem::take(&mut self.state);
-        self.join_quietly(vec![before, after], span);
-        self.emit(StatementKind::While { label: Some(label), condition: any(at), body }, span);
-        on
-    }
-
-    /// The rows that were not fetched yet, as a list whose elements are rows.
-    fn all_rows(&mut self, on: Value, span: Span) -> Value {
-        match self.rows_of(on, span) {
-            Value::Object(id) if matches!(self.state.objects.get(&id), Some(Object::Rows(_))) => {
-                self.object(Object::Table(id))
-            }
-            rows => rows,
-        }
-    }
-
-    fn scalar(&mut self, on: Value, span: Span) -> Value {
-        let rows = self.rows_of(on, span);
-        if let Value::Object(id) = &rows
-            && let Some(Object::Rows(cursor)) = self.state.objects.get(id).cloned()
-        {
-            // Nobody asks whether there was a row: without one, it is NULL.
-            self.emit(StatementKind::Fetch { cursor, variables: Vec::new() }, span);
-        }
-        self.column(&rows, &ColumnName::Position(1), span)
-    }
-
-    fn is_connection(&self, value: &Value) -> bool {
-        matches!(value, Value::Object(id) if matches!(self.state.objects.get(id), Some(Object::Connection)))
     }
 
     /// The rows of something that has rows: themselves, or those of a statement.

@@ -16,7 +16,7 @@
 //! * `statements`, `loops`, `errors`: control flow
 //! * `expressions`, `operators`: values
 //! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
-//! * `database`: what the vocabulary says
+//! * `database`: what the vocabulary says; `rows`: rows that are taken all at once
 //! * `sql`: texts → statements with holes; `into`: whose columns go to variables of the source at once
 
 mod scopes;
@@ -32,6 +32,7 @@ mod library;
 mod database;
 mod sql;
 mod into;
+mod rows;
 
 pub(crate) use scopes::plain_name;
 

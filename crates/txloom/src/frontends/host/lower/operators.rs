@@ -240,8 +240,17 @@ impl<'p> Lowerer<'p> {
             Value::Perhaps(flag, _) => self.not(variable(&flag, at), span),
             Value::Choice(selector, options) if options.iter().any(|(_, option)| *option == Value::Null) => {
                 let mut asked: Option<ir::Expr> = None;
-                for (number, _) in options.iter().filter(|(_, option)| *option == Value::Null) {
-                    let one = self.binary(BinaryOp::Equal, variable(&selector, at), whole(*number, at), span);
+                for (number, option) in options {
+                    let mut one = self.binary(BinaryOp::Equal, variable(&selector, at), whole(number, at), span);
+                    // A value that was read may be NULL, too.
+                    match &option {
+                        Value::Null => {}
+                        Value::Plain(expr, _) if matches!(expr.kind, ir::ExprKind::Variable(_)) => {
+                            let is_null = self.is_null(option, span);
+                            one = self.binary(BinaryOp::And, one, is_null, span);
+                        }
+                        _ => continue,
+                    }
                     asked = Some(match asked {
                         None => one,
                         Some(others) => self.binary(BinaryOp::Or, others, one, span),
