@@ -16,7 +16,7 @@ use crate::support::{limited, root};
 const COMPARED_CALLS: usize = 100;
 
 /// `agenda-1-fixed` → `Agenda1Fixed`.
-fn class_name(program: &str) -> String {
+pub(crate) fn class_name(program: &str) -> String {
     let upper = |word: &str| word[..1].to_uppercase() + &word[1..];
     program.split('-').map(upper).collect()
 }
