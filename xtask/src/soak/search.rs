@@ -81,8 +81,8 @@ pub(super) fn run() -> Result<Section> {
     Ok(Section { text, met })
 }
 
-/// Found, structures, runs, shown, undecided, left; and what happened where nothing showed. With a length, cycles go through
-/// three calls, and reads that decide nothing count.
+/// Found, structures, runs, shown, undecided, left; and what happened where nothing showed. With a length, cycles go
+/// through three calls, and reads that decide nothing count.
 fn measured(target: &str, level: &str, name: &str, file: &str, length: Option<usize>) -> Result<Vec<String>> {
     let project = program(name, file)?;
     let parsed = Target::parse(target)?;

@@ -302,7 +302,8 @@ fn truncated_files_are_read_as_far_as_they_go() {
     let source = class(
         r#"static final String Q = "SELECT balance FROM accounts WHERE id = ?";
         public int m(int id, String é) throws SQLException { try (PreparedStatement ps = conn.prepareStatement(Q)) {
-            ps.setInt(1, id); try (ResultSet rs = ps.executeQuery()) { while (rs.next()) { if (rs.getInt(1) > 3) break; } } }
+            ps.setInt(1, id);
+            try (ResultSet rs = ps.executeQuery()) { while (rs.next()) { if (rs.getInt(1) > 3) break; } } }
             switch (id) { case 1: return 1; default: throw new RuntimeException(String.format("%s %", é)); } }"#,
     );
     for end in (0..source.len()).step_by(9).filter(|end| source.is_char_boundary(*end)) {

@@ -81,7 +81,10 @@ impl Follows {
             }
             Follows::Always { shape, equal, first, varies, seen } => {
                 let now: Vec<Said> = values().map(|(_, said)| said).collect();
-                let is_equal = |(a, b): &(usize, usize)| matches!((before.values.get(*a), now.get(*b)), (Some(x), Some(y)) if x == y);
+                let is_equal = |(a, b): &(usize, usize)| {
+                    let pair = (before.values.get(*a), now.get(*b));
+                    matches!(pair, (Some(x), Some(y)) if x == y)
+                };
                 let kept: Vec<usize> = (0..equal.len()).filter(|at| is_equal(&equal[*at])).collect();
                 *varies |= kept.iter().any(|at| now[equal[*at].1] != first[*at]);
                 (*equal, *first) =

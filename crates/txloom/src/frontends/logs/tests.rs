@@ -358,7 +358,8 @@ proptest! {
         }
         if let Ok(reading) = read_from(io::Cursor::new(&bytes[..]), "x", &schema(), &[]) {
             let survey = &reading.survey;
-            let told = survey.control + survey.noise + survey.definitions + survey.failed + survey.dropped + survey.committed;
+            let besides = survey.control + survey.noise + survey.definitions;
+            let told = besides + survey.failed + survey.dropped + survey.committed;
             prop_assert!(told >= survey.statements.saturating_sub(survey.failed + survey.dropped), "{:?}", survey);
             for procedure in &reading.program.procedures {
                 prop_assert!(reading.excerpt.text.get(procedure.span.start..procedure.span.end).is_some());

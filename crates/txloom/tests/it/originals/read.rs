@@ -110,7 +110,7 @@ fn as_java(call: &Call, java: &Program, sql: &Program) -> Call {
     };
     let names: BTreeMap<String, String> = inputs(theirs).into_iter().zip(inputs(own)).collect();
     let rename = |(name, value): &(String, Value)| (names.get(name).cloned().unwrap_or(name.clone()), value.clone());
-    Call { procedure: own.name.clone(), arguments: call.arguments.iter().map(rename).collect(), ..call.clone() }
+    Call { procedure: own.name.clone(), arguments: call.arguments.iter().map(rename).collect() }
 }
 
 /// What a call gives back counts where both say what it is: the parts of a Java record are not read.

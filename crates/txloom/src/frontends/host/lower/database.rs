@@ -106,6 +106,13 @@ impl<'p> Lowerer<'p> {
             Act::Get => self.get(&on, call, &arguments, span),
             Act::WasNull => self.was_null(span),
             Act::Close => Value::Unset,
+            act => self.transact(act, on, call, &arguments, span),
+        }
+    }
+
+    /// What begins, ends and configures transactions.
+    fn transact(&mut self, act: Act, on: Value, call: &'p Call, arguments: &[Value], span: Span) -> Value {
+        match act {
             Act::Begin => {
                 self.ends_transactions = true;
                 self.emit(StatementKind::Begin, span);
@@ -134,16 +141,17 @@ impl<'p> Lowerer<'p> {
                 self.emit(StatementKind::Commit, span);
                 Value::Unset
             }
-            Act::Rollback => self.rollback(&arguments, span),
+            Act::Rollback => self.rollback(arguments, span),
             Act::AutoCommit => self.auto_commit(arguments.first(), span),
             Act::Isolation => {
-                self.isolation(call, &arguments, span);
+                self.isolation(call, arguments, span);
                 on
             }
             Act::Savepoint => {
                 self.emit_text("SAVEPOINT txloom_point", span);
                 Value::Unknown(span)
             }
+            _ => Value::Unknown(span),
         }
     }
 

@@ -23,7 +23,10 @@ fn structure(list: &mut Vec<Statement>) {
 }
 
 fn strip(body: &mut Vec<Statement>, label: &str) {
-    let ends = |body: &[Statement]| matches!(body.last().map(|last| &last.kind), Some(StatementKind::Leave(Some(name))) if name == label);
+    let ends = |body: &[Statement]| {
+        let last = body.last().map(|last| &last.kind);
+        matches!(last, Some(StatementKind::Leave(Some(name))) if name == label)
+    };
     if ends(body) {
         body.pop();
     }
