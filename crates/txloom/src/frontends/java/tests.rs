@@ -273,6 +273,12 @@ fn tables_of_constants_that_are_not_there_are_guessed() {
     assert_eq!(reading.statements, (1, 1));
     let said: Vec<&str> = reading.diagnostics.iter().map(|one| one.message.as_str()).collect();
     assert_eq!(said, ["Unknown.TABLENAME_ACCOUNTS is not known; it is taken for the table accounts"]);
+    // Without any tables, the name itself is taken.
+    let files = [SourceFile::new("F.java", source)];
+    let (_, reading) = frontends::read(&files, &Schema::default(), Language::Any).remove(0);
+    assert_eq!(reading.statements, (1, 1));
+    let text = Program { procedures: reading.procedures }.to_string();
+    assert!(text.contains("UPDATE accounts SET balance = 0"), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use txloom_core::program::{Span, SqlStatement};
 
 use super::super::super::values::{Piece, Template};
 use super::super::Lowerer;
+use super::super::scopes::plain_name;
 
 /// How many tables are tried for a name that is not known.
 const GUESSES_MAX: usize = 200;
@@ -30,7 +31,8 @@ impl Lowerer<'_> {
         let mut taken = Vec::new();
         for hole in &holes {
             let Piece::Hole { name, span: place, .. } = template.pieces[*hole].clone() else { continue };
-            let mut ranked = tables.clone();
+            // Without any tables the name itself is all that there is.
+            let mut ranked = if tables.is_empty() { vec![own_name(&name)] } else { tables.clone() };
             ranked.sort_by_key(|table| std::cmp::Reverse(likeness(&name, table)));
             let mut best: Option<(usize, String)> = None;
             for table in ranked {
@@ -65,6 +67,14 @@ fn stands_for_table(pieces: &[Piece], at: usize) -> bool {
     let word = text.trim_end_matches(|c: char| c.is_whitespace() || c == '"' || c == '`' || c == ',');
     let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("").to_lowercase();
     ["from", "into", "update", "join", "table"].contains(&word.as_str()) || text.trim_end().ends_with(',')
+}
+
+/// What a constant may stand for, by its name: `TPCCConstants.TABLENAME_ORDERLINE` is `orderline`.
+fn own_name(name: &str) -> String {
+    let last = name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    let prefixes = ["tablename_", "table_name_", "table_", "tbl_", "tab_"];
+    let plain = prefixes.iter().find_map(|prefix| last.strip_prefix(prefix)).unwrap_or(&last);
+    plain_name(if plain.is_empty() { "unknown" } else { plain }, "t_")
 }
 
 /// How similar the name of a constant is to that of a table.
