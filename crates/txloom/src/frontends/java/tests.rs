@@ -282,6 +282,16 @@ fn tables_of_constants_that_are_not_there_are_guessed() {
 }
 
 #[test]
+fn connections_may_come_from_anywhere() {
+    check(
+        "int id",
+        r#"try (Connection c = Pool.get(); PreparedStatement ps = c.prepareStatement("DELETE FROM log WHERE id = ?")) {
+        ps.setInt(1, id); ps.executeUpdate(); }"#,
+        "DELETE FROM log WHERE id = :id;",
+    );
+}
+
+#[test]
 fn statements_are_counted_where_they_stand() {
     let source = class(
         r#"static final String A = "SELECT id FROM log"; static final String B = "Select an account from the list";

@@ -352,6 +352,13 @@ impl<'p> Lowerer<'p> {
     /// Gives a variable a value.
     pub(super) fn assign_slot(&mut self, slot: usize, value: Value, span: Span) {
         let sort = self.slots[slot].sort;
+        // Wherever a connection comes from (a pool, a helper in another file), it is one.
+        let value = match (sort, value) {
+            (Sort::Connection, Value::Unknown(_) | Value::Input(..) | Value::Plain(..)) => {
+                self.object(Object::Connection)
+            }
+            (_, value) => value,
+        };
         let held = match value {
             Value::Unset => Value::Unset,
             Value::Choice(selector, options) if self.is_plain_choice(&options) => {
