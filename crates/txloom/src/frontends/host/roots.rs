@@ -33,24 +33,23 @@ pub(crate) fn read(
     let mut sites = sites_in(units);
     let roots = if vocabulary.roots_own_transactions() { owners::roots(&world) } else { roots(&world) };
     let mut names = BTreeSet::new();
-    let lowered: Vec<(MethodId, Lowered)> = roots
-        .into_iter()
-        .map(|(id, name)| (id, Lowerer::new(&world, world.file(id)).procedure(&unique(name, &mut names), id)))
-        .collect();
+    let followed = |(id, name): (MethodId, String)| {
+        let file = world.file(id);
+        (file, Lowerer::new(&world, file).procedure(&unique(name, &mut names), id))
+    };
+    let mut lowered: Vec<(usize, Lowered)> = roots.into_iter().map(followed).collect();
+    lowered.iter().for_each(|(_, one)| take_sites(one, &mut sites));
+    let unsent = constants(&world, &mut sites, &mut names);
+    unsent.iter().for_each(|(_, one)| take_sites(one, &mut sites));
+    lowered.extend(unsent);
     let commits_itself = commits_itself(units);
-    for (id, mut one) in lowered {
-        for (place, site) in &one.sites {
-            let known = sites.entry(*place).or_insert(*site);
-            known.is_understood |= site.is_understood;
-            known.is_sent = true;
-        }
+    for (file, mut one) in lowered {
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
         if !vocabulary.says_types() {
             types::infer(&mut one.procedure, schema, language);
         }
         let is_empty = one.sites.is_empty();
-        let file = world.file(id);
         for (file, diagnostic) in one.diagnostics {
             if let Some(reading) = readings.get_mut(&file) {
                 reading.diagnostics.push(diagnostic);
@@ -65,6 +64,9 @@ pub(crate) fn read(
         if !site.is_sent {
             let message = "no method that is followed sends this statement; it is not analysed";
             reading.diagnostics.push(Diagnostic::warning(site.span, message));
+        } else if site.is_alone {
+            let message = "no method that is followed sends this statement; it is taken for a transaction of its own";
+            reading.diagnostics.push(Diagnostic::warning(site.span, message));
         }
         reading.statements.0 += 1;
         reading.statements.1 += usize::from(site.is_understood);
@@ -77,6 +79,37 @@ pub(crate) fn read(
             (file, reading)
         })
         .collect()
+}
+
+/// Notes which statements a procedure sends.
+fn take_sites(one: &Lowered, sites: &mut BTreeMap<(usize, usize), Site>) {
+    for (place, site) in &one.sites {
+        let known = sites.entry(*place).or_insert(*site);
+        known.is_understood |= site.is_understood;
+        known.is_sent = true;
+    }
+}
+
+/// Constants that nobody sends, as procedures of their own: who sends them may be in a file that is not there.
+fn constants(
+    world: &World<'_>,
+    sites: &mut BTreeMap<(usize, usize), Site>,
+    names: &mut BTreeSet<String>,
+) -> Vec<(usize, Lowered)> {
+    let mut lowered = Vec::new();
+    for (number, file, class) in world.classes() {
+        for (field, value) in class.fields.iter().filter_map(|field| Some((field, field.value.as_ref()?))) {
+            let range = (file, value.span.start)..(file, value.span.end.max(value.span.start + 1));
+            let mut unsent = sites.range_mut(range).filter(|(_, site)| !site.is_sent).peekable();
+            if unsent.peek().is_none() {
+                continue;
+            }
+            unsent.for_each(|(_, site)| site.is_alone = true);
+            let name = unique(plain_name(&format!("{}_{}", class.name, field.name), "p_"), names);
+            lowered.push((file, Lowerer::new(world, file).constant(&name, number, file, value)));
+        }
+    }
+    lowered
 }
 
 /// Whether the program says that each statement is a transaction, and never anything else.
@@ -186,7 +219,12 @@ fn note_site(
     covered.extend(pieces.iter().map(|(span, _)| span.start));
     let whole: String = pieces.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
     if is_sql(&whole) {
-        sites.entry((file, first.start)).or_insert(Site { span: *first, is_sent: false, is_understood: false });
+        sites.entry((file, first.start)).or_insert(Site {
+            span: *first,
+            is_sent: false,
+            is_understood: false,
+            is_alone: false,
+        });
     }
 }
 

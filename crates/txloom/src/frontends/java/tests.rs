@@ -282,6 +282,16 @@ fn tables_of_constants_that_are_not_there_are_guessed() {
 }
 
 #[test]
+fn constants_that_nobody_sends_are_transactions_of_their_own() {
+    let source = r#"public class Q1 extends Generic {
+        final SQLStmt query = new SQLStmt("SELECT id FROM log WHERE amount > ?"); SQLStmt get() { return query; } }"#;
+    let reading = readings(&[source]).remove(0);
+    assert_eq!((reading.statements, reading.procedures.len()), ((1, 1), 1));
+    assert!(reading.diagnostics.iter().any(|one| one.message.ends_with("it is taken for a transaction of its own")));
+    assert!(program(&[source]).contains("CREATE PROCEDURE q1_query"));
+}
+
+#[test]
 fn connections_may_come_from_anywhere() {
     check(
         "int id",

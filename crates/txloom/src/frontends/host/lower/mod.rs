@@ -41,8 +41,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use txloom_core::program::{self as ir, Diagnostic, Parameter, Procedure, Span, Statement, StatementKind};
 
 use super::index::{MethodId, World};
-use super::tree::Try;
-use super::values::{State, Value};
+use super::tree::{self, Try};
+use super::values::{Object, State, Value};
 use super::vocabulary::Sort;
 
 /// How deep statements, expressions and inlined calls may be nested, all together.
@@ -73,6 +73,8 @@ pub(crate) struct Site {
     /// Whether a method that is followed sends it.
     pub(crate) is_sent: bool,
     pub(crate) is_understood: bool,
+    /// Whether it is a constant that no method sends.
+    pub(crate) is_alone: bool,
 }
 
 /// A variable of the source.
@@ -101,6 +103,23 @@ struct Frame<'p> {
     exit: Option<Exit>,
     /// The object whose method it is.
     this: Option<usize>,
+}
+
+impl Frame<'_> {
+    /// That of a procedure.
+    fn first(method: Option<MethodId>, class: usize, file: usize) -> Self {
+        Frame {
+            method,
+            class,
+            file,
+            stands_at: None,
+            scopes: vec![BTreeMap::new()],
+            loops: Vec::new(),
+            tries: Vec::new(),
+            exit: None,
+            this: None,
+        }
+    }
 }
 
 /// A try that is being followed.
@@ -220,29 +239,33 @@ impl<'p> Lowerer<'p> {
     pub(crate) fn procedure(mut self, name: &str, id: MethodId) -> Lowered {
         let world = self.world;
         let method = world.method(id);
-        self.frames.push(Frame {
-            method: Some(id),
-            class: id.class,
-            file: world.file(id),
-            stands_at: None,
-            scopes: vec![BTreeMap::new()],
-            loops: Vec::new(),
-            tries: Vec::new(),
-            exit: None,
-            this: None,
-        });
+        self.frames.push(Frame::first(Some(id), id.class, world.file(id)));
         self.take_parameters(method);
         self.statements(&method.body);
         self.fill_fetches();
+        self.sort_parameters(method);
+        self.lowered(name, method.span)
+    }
+
+    /// Sends a constant, whatever its values are.
+    pub(crate) fn constant(mut self, name: &str, class: usize, file: usize, value: &'p tree::Expr) -> Lowered {
+        self.frames.push(Frame::first(None, class, file));
+        let text = self.value_for(value, name);
+        let connection = self.object(Object::Connection);
+        self.send_from(connection, vec![text], database::Wanted::Either, None, value.span);
+        self.fill_fetches();
+        self.lowered(name, value.span)
+    }
+
+    fn lowered(mut self, name: &str, span: Span) -> Lowered {
         let mut body = std::mem::take(&mut self.prologue);
         body.append(&mut self.out);
-        self.sort_parameters(method);
         let procedure = Procedure {
             name: name.to_string(),
             parameters: std::mem::take(&mut self.parameters),
             autocommit: self.commits_itself,
             body,
-            span: method.span,
+            span,
         };
         Lowered {
             procedure,

@@ -96,7 +96,12 @@ impl Lowerer<'_> {
         let hint = "text that is put together from constants is followed";
         let file = self.file();
         self.diagnostics.push((file, Diagnostic::error(span, message).with_hint(hint)));
-        self.sites.entry((file, span.start)).or_insert(Site { span, is_sent: true, is_understood: false });
+        self.sites.entry((file, span.start)).or_insert(Site {
+            span,
+            is_sent: true,
+            is_understood: false,
+            is_alone: false,
+        });
     }
 
     fn send_template(
@@ -113,7 +118,8 @@ impl Lowerer<'_> {
         };
         let verb = first_words(template);
         if self.control(&verb, span) {
-            self.sites.insert((file, place.start), Site { span: place, is_sent: true, is_understood: true });
+            self.sites
+                .insert((file, place.start), Site { span: place, is_sent: true, is_understood: true, is_alone: false });
             return Answers::default();
         }
         let mut sql = self.statement_of(template, binds, span);
@@ -126,7 +132,12 @@ impl Lowerer<'_> {
             (access, complaints) = access::of_statement(&sql, at, self.world.schema, self.world.language);
         }
         let is_understood = !has_errors(&complaints);
-        let site = self.sites.entry((file, place.start)).or_insert(Site { span: place, is_sent: true, is_understood });
+        let site = self.sites.entry((file, place.start)).or_insert(Site {
+            span: place,
+            is_sent: true,
+            is_understood,
+            is_alone: false,
+        });
         site.is_understood |= is_understood;
         let is_query = match wanted {
             Wanted::Rows => true,
@@ -149,7 +160,12 @@ impl Lowerer<'_> {
         let Some((file, place)) = template.site() else { return };
         let complaints = access::of_statement(sql, self.at(span), self.world.schema, self.world.language).1;
         let is_understood = !has_errors(&complaints);
-        let site = self.sites.entry((file, place.start)).or_insert(Site { span: place, is_understood, is_sent: true });
+        let site = self.sites.entry((file, place.start)).or_insert(Site {
+            span: place,
+            is_understood,
+            is_sent: true,
+            is_alone: false,
+        });
         site.is_understood |= is_understood;
     }
 
