@@ -78,6 +78,7 @@ fn directed() -> Result<Vec<String>> {
             bounds: Bounds { length: 4, instances, split_statements: true },
             external: false,
             initial: Some(rows.clone()),
+            prefix: 0,
             time: Some(TIME_MAX),
             grouping: instances == 3,
             second: None,

@@ -98,6 +98,7 @@ fn measured(target: &str, level: &str, name: &str, file: &str, length: Option<us
         bounds,
         external: length.is_some(),
         initial: None,
+        prefix: 0,
         time: Some(TIME_MAX),
         grouping: true,
         second: None,

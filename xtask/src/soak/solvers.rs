@@ -60,6 +60,7 @@ fn measured(solver: &Solver, level: &str, engine: Option<&str>, name: &str) -> R
         bounds,
         external: false,
         initial: None,
+        prefix: 0,
         time: Some(LIMITS.1),
         grouping: true,
         second: Some(Arc::clone(&second)),

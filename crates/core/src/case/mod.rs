@@ -261,6 +261,8 @@ pub enum Line {
     Isolation(Option<SessionName>, LevelName),
     /// `@node SESSION N`.
     Node(SessionName, u32),
+    /// `@first SESSION`: in every serial order of calls, its calls come before those of others.
+    First(SessionName),
     /// `@program FILE`, relative to the case file.
     Program(String),
     /// `@anomaly NAME`: the anomaly that the run shows if all expectations marked `[anomaly]` are met.
@@ -365,6 +367,11 @@ impl Case {
             Line::Node(name, node) if name == session => Some(*node),
             _ => None,
         })
+    }
+
+    /// Whether the calls of a session come before those of others in every serial order.
+    pub fn is_first(&self, session: &SessionName) -> bool {
+        self.entries.iter().any(|entry| matches!(&entry.line, Line::First(name) if name == session))
     }
 
     /// The file that `@program` names.

@@ -36,6 +36,7 @@ const DIRECTIVES: &[&str] = &[
     "case",
     "isolation",
     "node",
+    "first",
     "program",
     "anomaly",
     "schedule",
@@ -281,6 +282,7 @@ impl<'a> Parser<'a> {
             "" => return Ok(()),
             "isolation" => self.isolation(value)?,
             "node" => self.node(value)?,
+            "first" => self.first(value)?,
             "program" if !value.is_empty() => Line::Program(value.to_string()),
             "anomaly" if !value.is_empty() => Line::Anomaly(value.to_string()),
             "schedule" => Line::Schedule(self.schedule(value)?),
@@ -321,6 +323,13 @@ impl<'a> Parser<'a> {
             }
             _ => Err(self.error_at(value, unknown_level(value))),
         }
+    }
+
+    fn first(&mut self, value: &'a str) -> Result<Line, CaseError> {
+        let expected = "expected a session, such as `@first a`";
+        let session = SessionName::new(value).ok_or_else(|| self.error_at(value, expected))?;
+        self.mentions.push((session.clone(), self.at, self.column_of(value)));
+        Ok(Line::First(session))
     }
 
     fn node(&mut self, value: &'a str) -> Result<Line, CaseError> {

@@ -45,6 +45,7 @@ fn print_line(text: &mut String, line: &Line) {
         Line::Isolation(None, level) => writeln!(text, "-- @isolation {level}"),
         Line::Isolation(Some(session), level) => writeln!(text, "-- @isolation {session} {level}"),
         Line::Node(session, node) => writeln!(text, "-- @node {session} {node}"),
+        Line::First(session) => writeln!(text, "-- @first {session}"),
         Line::Program(path) => writeln!(text, "-- @program {path}"),
         Line::Anomaly(name) => writeln!(text, "-- @anomaly {name}"),
         Line::Schedule(schedule) => writeln!(text, "-- @schedule {schedule}"),

@@ -69,6 +69,7 @@ fn every_element_survives() {
 -- @isolation read committed
 -- @isolation b serializable
 -- @node a 2
+-- @first a
 -- @program bank.sql
 -- @anomaly P4
 -- @assert each no overdraft: SELECT * FROM t WHERE v < 0

@@ -140,11 +140,11 @@ impl Values {
         let definitions: Vec<(OperationId, &str)> = operations(procedure)
             .flat_map(|(id, operation)| operation.defines.iter().map(move |name| (id, name.as_str())))
             .collect();
-        let item = |fact: usize| Item::Variable(definitions[fact].1.to_string());
+        let items: Vec<Item> = definitions.iter().map(|(_, name)| Item::Variable((*name).to_string())).collect();
         let generated: Vec<BTreeSet<usize>> = (0..procedure.nodes.len())
             .map(|node| (0..definitions.len()).filter(|at| is_last(procedure, node, definitions[*at])).collect())
             .collect();
-        let flow = solve(procedure, &generated, |node, fact| replaces(&procedure.nodes[node], &item(fact)));
+        let flow = solve(procedure, &generated, |node, fact| replaces(&procedure.nodes[node], &items[fact]));
         for (node, into) in flow.into.iter().enumerate() {
             let mut known: BTreeSet<(usize, bool)> = into.iter().map(|fact| (*fact, false)).collect();
             for (at, operation) in procedure.nodes[node].operations.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Values {
                         self.add(from, Hop { carrier, to, is_local: *is_local });
                     }
                 }
-                known.retain(|(fact, _)| !overwrites(operation, &item(*fact)));
+                known.retain(|(fact, _)| !overwrites(operation, &items[*fact]));
                 known.extend((0..definitions.len()).filter(|fact| definitions[*fact].0 == to).map(|fact| (fact, true)));
             }
         }

@@ -121,20 +121,59 @@ pub(super) fn solve(
     kills: impl Fn(usize, usize) -> bool,
 ) -> Flow {
     let count = procedure.nodes.len();
+    let facts = generated.iter().filter_map(|own| own.last()).max().map_or(0, |last| last + 1);
     let (reached, predecessors) = (reached(procedure), predecessors(procedure));
-    let mut flow = Flow { into: vec![BTreeSet::new(); count], out: vec![BTreeSet::new(); count] };
-    let mut open: BTreeSet<usize> = (0..count).filter(|node| reached[*node]).collect();
-    while let Some(node) = open.pop_first() {
-        let into: BTreeSet<usize> = predecessors[node].iter().flat_map(|from| &flow.out[*from]).copied().collect();
-        let mut out: BTreeSet<usize> = into.iter().copied().filter(|fact| !kills(node, *fact)).collect();
-        out.extend(&generated[node]);
-        flow.into[node] = into;
-        if out != flow.out[node] {
-            flow.out[node] = out;
-            open.extend(&procedure.nodes[node].successors);
+    let generated: Vec<Bits> = generated.iter().map(|own| Bits::of(facts, own.iter().copied())).collect();
+    let kept: Vec<Bits> =
+        (0..count).map(|node| Bits::of(facts, (0..facts).filter(|fact| !kills(node, *fact)))).collect();
+    let mut into = vec![Bits::of(facts, []); count];
+    let mut out = into.clone();
+    // Round after round in the order of the nodes: whoever has just changed waits until all others had their turn.
+    let mut open = reached;
+    while open.contains(&true) {
+        for node in 0..count {
+            if !std::mem::replace(&mut open[node], false) {
+                continue;
+            }
+            for from in &predecessors[node] {
+                into[node].add(&out[*from]);
+            }
+            let mut new = into[node].clone();
+            new.keep(&kept[node]);
+            new.add(&generated[node]);
+            if new != out[node] {
+                out[node] = new;
+                procedure.nodes[node].successors.iter().for_each(|next| open[*next] = true);
+            }
         }
     }
-    flow
+    let sets = |all: Vec<Bits>| all.iter().map(|bits| bits.iter().collect()).collect();
+    Flow { into: sets(into), out: sets(out) }
+}
+
+/// A set of facts, one bit each: a long procedure has thousands, and they are put together again and again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn of(count: usize, facts: impl IntoIterator<Item = usize>) -> Bits {
+        let mut words = vec![0; count.div_ceil(64)];
+        facts.into_iter().for_each(|fact| words[fact / 64] |= 1 << (fact % 64));
+        Bits(words)
+    }
+
+    fn add(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    fn keep(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let words = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
+        words.flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit))
+    }
 }
 
 #[cfg(test)]

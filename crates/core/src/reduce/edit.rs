@@ -57,7 +57,9 @@ pub(super) fn without_steps(case: &Case, removed: &BTreeSet<usize>) -> Case {
     let adjusted = kept.filter_map(|(_, entry)| {
         let line = match &entry.line {
             Line::Schedule(schedule) => Line::Schedule(adjust(schedule, &before, removed)?),
-            Line::Isolation(Some(name), _) | Line::Node(name, _) if gone.contains(&name) => return None,
+            Line::Isolation(Some(name), _) | Line::Node(name, _) | Line::First(name) if gone.contains(&name) => {
+                return None;
+            }
             Line::Step(name, item, expectations) => {
                 Line::Step(name.clone(), item.clone(), without_sessions(expectations, &gone))
             }

@@ -163,7 +163,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn search(mut self) -> Feasible {
-        let orders = orders(self.asked.ground.calls.len());
+        let orders = orders(self.asked.cycle.visits.len(), self.asked.ground.calls.len());
         for round in 1..=ROUNDS_MAX {
             match self.ask() {
                 solve::Answer::Possible(model) => {
@@ -331,9 +331,9 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 }
 
-/// All orders of so many calls.
-fn orders(count: usize) -> Vec<Vec<usize>> {
-    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+/// All orders of so many calls; those behind them, up to `all`, come first in each.
+fn orders(count: usize, all: usize) -> Vec<Vec<usize>> {
+    let mut orders: Vec<Vec<usize>> = vec![(count..all).collect()];
     for _ in 0..count {
         let longer = orders.iter().flat_map(|order| {
             (0..count).filter(|next| !order.contains(next)).map(|next| order.iter().copied().chain([next]).collect())

@@ -14,7 +14,9 @@ use super::cycles::{self, Bounds, Cycle, Structure};
 use super::feasible::{Asked, Feasible, SecondOpinion, Values, feasible, is_walkable};
 use super::ground::{Called, Ground, Rows};
 use super::level::Target;
+use super::plan::prefix::Earlier;
 use super::plan::{self, Plan, plans};
+use super::prefixes::prefixes;
 use super::stage::Stages;
 use super::witness::Witness;
 use crate::flow::program::Given;
@@ -40,6 +42,8 @@ pub struct Options<'a> {
     pub external: bool,
     /// The rows at the start, if they are given.
     pub initial: Option<&'a Rows>,
+    /// How many calls may come before, one after the other, where a cycle is not possible without them.
+    pub prefix: usize,
     /// How many ways through procedures are looked at.
     pub limits: Limits,
     /// Whether a run that is found is looked through for other cycles.
@@ -90,8 +94,10 @@ pub struct Examined {
 /// A run: calls with their arguments, rows, and who does what when.
 #[derive(Debug, Clone)]
 pub struct Test {
-    /// The procedure of each call.
+    /// The procedure of each call: those of the cycle, and then those that came before it.
     pub procedures: Vec<u16>,
+    /// How many calls came before, one after the other: the last ones of them.
+    pub before: usize,
     /// The way that each call is to take.
     pub ways: Vec<Way>,
     /// Who runs when, and who sees what.
@@ -115,6 +121,13 @@ pub struct Anomaly {
     pub calls: Vec<usize>,
     /// Whether the test has a cycle through fewer calls in it, too.
     pub contains_smaller: bool,
+}
+
+impl Test {
+    /// How many calls the cycle is of; the others came before.
+    pub fn concurrent(&self) -> usize {
+        self.procedures.len() - self.before
+    }
 }
 
 impl<'a> Search<'a> {
@@ -216,14 +229,29 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Asks about one cycle.
+    /// Asks about one cycle: by itself, and then behind other calls.
     fn look(&self, cycle: &Cycle, known: &mut Known<'a>, asked: &mut usize) -> Look {
         let procedures = procedures_of(cycle, &self.conflicts);
+        let mut is_known = true;
+        for before in prefixes(&self.given, self.options.prefix, &procedures) {
+            match self.look_behind(&before, cycle, known, asked) {
+                Look::Impossible => {}
+                Look::Unknown => is_known = false,
+                happens => return happens,
+            }
+        }
+        if is_known { Look::Impossible } else { Look::Unknown }
+    }
+
+    /// Asks about a cycle behind calls of these procedures.
+    fn look_behind(&self, before: &[u16], cycle: &Cycle, known: &mut Known<'a>, asked: &mut usize) -> Look {
+        let own = cycle.visits.len();
+        let procedures = [procedures_of(cycle, &self.conflicts), before.to_vec()].concat();
         let levels: Vec<Target> = procedures.iter().map(|at| self.options.levels[usize::from(*at)]).collect();
         let ground = self.ground(&procedures);
-        let each: Vec<Vec<Way>> = (0..procedures.len())
-            .map(|at| self.ways(procedures[at], cycle.passes(&self.conflicts, at), &mut known.ways))
-            .collect();
+        let passes = |at: usize| if at < own { cycle.passes(&self.conflicts, at) } else { Vec::new() };
+        let each: Vec<Vec<Way>> =
+            (0..procedures.len()).map(|at| self.ways(procedures[at], passes(at), &mut known.ways)).collect();
         // A plan that leaves open what is seen is worth many.
         let plans_each = if levels.iter().all(Target::is_open) { 1 } else { PLANS_EACH };
         let (mut is_known, mut left) = (true, PLANS_MAX);
@@ -232,10 +260,15 @@ impl<'a> Search<'a> {
                 procedures: &self.given,
                 conflicts: &self.conflicts,
                 cycle,
-                ways: &ways,
-                levels: &levels,
+                ways: &ways[..own],
+                levels: &levels[..own],
             };
-            for plan in plans(question).take(left.min(plans_each)) {
+            let earlier: Vec<Earlier<'_>> = (own..procedures.len())
+                .map(|at| (usize::from(procedures[at]), ways[at], levels[at]))
+                .map(|(number, way, level)| Earlier { procedure: self.given[number], number, way, level })
+                .collect();
+            let plans = plans(question).map(|plan| plan.behind(&earlier, own, &self.conflicts));
+            for plan in plans.take(left.min(plans_each)) {
                 left -= 1;
                 *asked += 1;
                 let budget = self.options.limits.budget;
@@ -252,7 +285,8 @@ impl<'a> Search<'a> {
                 match feasible(&ask, &mut known.stages) {
                     Feasible::Yes(values, plan) => {
                         let ways = ways.iter().map(|way| (*way).clone()).collect();
-                        return Look::Happens(Box::new(Test { procedures, ways, plan, values: *values }));
+                        let before = before.len();
+                        return Look::Happens(Box::new(Test { procedures, before, ways, plan, values: *values }));
                     }
                     Feasible::No => {}
                     Feasible::Unknown => is_known = false,
@@ -267,7 +301,9 @@ impl<'a> Search<'a> {
         let nodes: Vec<usize> = passes.iter().map(|pass| pass.node).collect();
         let look = || {
             let access = self.procedures[usize::from(procedure)].access;
-            let ground = self.ground(&[procedure]);
+            // Where calls may come before, the rows that are given say little.
+            let initial = self.options.initial.filter(|_| self.options.prefix == 0);
+            let ground = Ground { initial, ..self.ground(&[procedure]) };
             let limits = Limits { ways: WAYS_TRIED, ..self.options.limits };
             let ways = ways(access, &passes, &limits).ways.into_iter();
             ways.filter(|way| is_walkable(&ground, way)).take(self.options.limits.ways).collect()

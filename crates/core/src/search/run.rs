@@ -109,8 +109,8 @@ enum Sight {
     All,
     /// These.
     Some(Vec<usize>),
-    /// That is left to the solver.
-    Open,
+    /// That is left to the solver, but for so many first ones: these are seen.
+    Open(usize),
 }
 
 /// What is left of a run when it is over, to go on with it later.
@@ -467,7 +467,8 @@ impl<'r, 'a> Run<'r, 'a> {
                 Sight::All => self.symbols.always,
                 Sight::Some(sees) if sees.contains(&writer) => self.symbols.always,
                 Sight::Some(_) => continue,
-                Sight::Open => self.sight_of(instance, number, writer),
+                Sight::Open(before) if writer < *before => self.symbols.always,
+                Sight::Open(_) => self.sight_of(instance, number, writer),
             };
             seen.push((at, sees));
         }
@@ -509,7 +510,7 @@ impl<'r, 'a> Run<'r, 'a> {
 
 impl Plan {
     fn sight(&self, number: usize) -> Sight {
-        if self.is_open { Sight::Open } else { Sight::Some(self.sees[number].clone()) }
+        if self.is_open { Sight::Open(self.before) } else { Sight::Some(self.sees[number].clone()) }
     }
 }
 

@@ -23,28 +23,31 @@ pub fn names(count: usize) -> Vec<SessionName> {
     (0..count.min(26)).filter_map(name).collect()
 }
 
-/// The node of a call, where each has one: they are counted from 1.
-pub fn node(call: usize) -> u32 {
+/// The node of a call, where each has one: they are counted from 1. Whatever came before happens at the first.
+pub fn node(test: &Test, call: usize) -> u32 {
+    let call = if call < test.concurrent() { call } else { 0 };
     u32::try_from(call).map_or(u32::MAX, |call| call + 1)
 }
 
-/// The schedule of a test. If there are several nodes, each call runs at one of its own.
+/// The schedule of a test. If there are several nodes, each call runs at one of its own, once those are over that come
+/// before.
 pub fn schedule(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect, nodes: Option<u32>) -> Schedule {
     let names = names(calls.len());
     let mut entries = Vec::new();
-    if let Some(nodes) = nodes {
-        let apart = (1..=nodes).map(|node| vec![node]).collect();
-        entries.push(ScheduleEntry::Event(Event::Partition(apart)));
-    }
     let mut senders: Vec<Sender<'_>> =
         calls.iter().zip(&test.ways).map(|(called, way)| Sender { called, way, at: 0, is_open: false }).collect();
     let mut delivered: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (number, one) in test.plan.moves.iter().enumerate() {
-        if nodes.is_some() {
+        if let Some(nodes) = nodes.filter(|_| number == test.plan.before) {
+            let apart = (1..=nodes).map(|node| vec![node]).collect();
+            entries.push(ScheduleEntry::Event(Event::Partition(apart)));
+        }
+        if nodes.is_some() && number >= test.plan.before {
             let new: Vec<usize> = test.plan.sees[number]
                 .iter()
                 .copied()
-                .filter(|seen| writes(test, calls, *seen) && delivered.insert((*seen, one.instance)))
+                .filter(|seen| *seen >= test.plan.before && writes(test, calls, *seen))
+                .filter(|seen| delivered.insert((*seen, one.instance)))
                 .collect();
             entries.extend(deliveries(test, calls, &new, number, &mut delivered));
         }
@@ -73,15 +76,19 @@ fn deliveries(
         if own.is_empty() {
             continue;
         }
-        let all: Vec<usize> =
-            (0..number).filter(|at| test.plan.moves[*at].instance == from && writes(test, calls, *at)).collect();
-        if all.iter().all(|at| delivered.contains(&(*at, to))) && !knows_more(test, calls, from, to, number) {
-            entries.push(ScheduleEntry::Event(Event::Deliver { from: node(from), to: node(to), write: None }));
+        let (sender, receiver) = (node(test, from), node(test, to));
+        let deliver = |write| ScheduleEntry::Event(Event::Deliver { from: sender, to: receiver, write });
+        let instance = |at: usize| test.plan.moves[at].instance;
+        let here: Vec<usize> =
+            (0..number).filter(|at| node(test, instance(*at)) == sender && writes(test, calls, *at)).collect();
+        let mut all = here.iter().filter(|at| instance(**at) == from);
+        if all.all(|at| delivered.contains(&(*at, to))) && !knows_more(test, calls, from, to, number) {
+            entries.push(deliver(None));
             continue;
         }
         for one in own {
-            let ordinal = all.iter().position(|at| *at == one).map_or(1, |at| at as u32 + 1);
-            entries.push(ScheduleEntry::Event(Event::Deliver { from: node(from), to: node(to), write: Some(ordinal) }));
+            let ordinal = here.iter().position(|at| *at == one).map_or(1, |at| at as u32 + 1);
+            entries.push(deliver(Some(ordinal)));
         }
     }
     entries
@@ -90,7 +97,7 @@ fn deliveries(
 /// Whether a node has been told of others' writes, which would go along with its own.
 fn knows_more(test: &Test, calls: &[Called<'_>], from: usize, to: usize, number: usize) -> bool {
     let moves = test.plan.moves[..number].iter().enumerate().filter(|(_, one)| one.instance == from);
-    let mut seen = moves.flat_map(|(at, _)| &test.plan.sees[at]);
+    let mut seen = moves.flat_map(|(at, _)| &test.plan.sees[at]).filter(|seen| **seen >= test.plan.before);
     seen.any(|seen| test.plan.moves[*seen].instance != to && writes(test, calls, *seen))
 }
 

@@ -150,12 +150,48 @@ fn the_limit_of_votes_is_exceeded() {
     });
 }
 
+/// With no rows at the start, nobody can withdraw twice; after a call that opens the account, two can.
+#[test]
+fn calls_that_come_before_make_the_rows() {
+    const BANK: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, balance INT NOT NULL);
+        CREATE PROCEDURE open_account(p_id INT, p_amount INT) BEGIN
+          INSERT INTO accounts VALUES (:p_id, :p_amount);
+        END;
+        CREATE PROCEDURE withdraw(p_id INT, p_amount INT) BEGIN
+          DECLARE v INT;
+          SELECT balance INTO :v FROM accounts WHERE id = :p_id;
+          IF :v >= :p_amount THEN UPDATE accounts SET balance = :v - :p_amount WHERE id = :p_id; END IF;
+        END;";
+    limited(|| {
+        let dir = TestDir::new("prefix");
+        let (bank, rows) = (dir.file("bank.sql", BANK), dir.file("rows.sql", "-- none\n"));
+        let common = [bank.as_str(), "--initial", &rows, "--instances", "2", "--run"];
+        for level in [["--level", "read-committed", "--on", "postgres"], ["--level", "eventual", "--on", "replicas:2"]]
+        {
+            let none = analyze(&[&common[..], &level].concat());
+            assert_eq!(none.code, 0, "{}", none.stdout);
+            let out = dir.path().join(level[3]).to_string_lossy().into_owned();
+            let done = analyze(&[&common[..], &level, &["--prefix", "1", "-o", &out]].concat());
+            assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
+            assert!(done.stdout.contains("c = open_account("), "{}", done.stdout);
+            assert!(done.stdout.contains("which comes before"), "{}", done.stdout);
+            let cases = std::fs::read_dir(&out).expect("it was written").filter_map(Result::ok);
+            let cases = cases.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "sql"));
+            let texts = cases.filter_map(|path| std::fs::read_to_string(path).ok());
+            assert!(texts.filter(|text| text.contains("-- @first c")).count() > 0);
+        }
+        let alone = analyze(&[bank.as_str(), "--level", "eventual", "--prefix", "1"]);
+        assert_eq!((alone.code, alone.stderr.contains("--initial")), (2, true), "{}", alone.stderr);
+    });
+}
+
 fn eventual(instances: usize) -> Wanted {
     Wanted {
         level: Target::parse("eventual", None).expect("it is a level"),
         bounds: Bounds { length: 4, instances, split_statements: true },
         external: false,
         initial: None,
+        prefix: 0,
         time: None,
         grouping: false,
         second: None,

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! 1. The case is run by its schedule.
-//! 2. Its calls are run one after the other, in every order that keeps those of a session in sequence.
+//! 2. Its calls are run one after the other, in every order that keeps those of a session in sequence, and those of a
+//!    session that is to be `@first` before all others.
 //! 3. Compared are what the calls gave back, whether they failed, and the data that they left. What a call only looked at
 //!    on its way is its own business.
 //! 4. An assertion about states that the run breaks and no serial order does is a violation as well, whatever the data

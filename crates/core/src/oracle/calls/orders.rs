@@ -8,7 +8,8 @@ pub(super) fn entries(case: &Case) -> Vec<usize> {
     (0..case.entries.len()).filter(is_step).collect()
 }
 
-/// Every order of these entries that keeps those of a session in sequence. The first is that of the file.
+/// Every order of these entries that keeps those of a session in sequence, and sessions first that are to be. The first
+/// order is that of the file.
 pub(super) fn all(case: &Case, entries: &[usize]) -> Vec<Vec<usize>> {
     let mut orders = Vec::new();
     arrange(case, &mut Vec::new(), entries, &mut orders);
@@ -19,10 +20,16 @@ fn arrange(case: &Case, prefix: &mut Vec<usize>, left: &[usize], orders: &mut Ve
     if left.is_empty() {
         return orders.push(prefix.clone());
     }
+    let session = |entry: &usize| match &case.entries[*entry].line {
+        Line::Step(session, ..) => Some(session),
+        _ => None,
+    };
+    let is_first = |session: &SessionName| case.is_first(session);
+    let waits_for_first = left.iter().filter_map(session).any(is_first);
     let mut begun: Vec<&SessionName> = Vec::new();
     for (at, entry) in left.iter().enumerate() {
-        let Line::Step(session, ..) = &case.entries[*entry].line else { continue };
-        if begun.contains(&session) {
+        let Some(session) = session(entry) else { continue };
+        if begun.contains(&session) || (waits_for_first && !is_first(session)) {
             continue;
         }
         begun.push(session);
@@ -39,7 +46,9 @@ pub(super) fn arranged(case: &Case, order: &[usize]) -> Case {
     for entry in &case.entries {
         let line = match &entry.line {
             Line::Init(sql, _) => Line::Init(sql.clone(), Vec::new()),
-            Line::Isolation(..) | Line::Node(..) | Line::Program(_) | Line::Assert(_) => entry.line.clone(),
+            Line::Isolation(..) | Line::Node(..) | Line::First(_) | Line::Program(_) | Line::Assert(_) => {
+                entry.line.clone()
+            }
             _ => continue,
         };
         arranged.entries.push(line.into());

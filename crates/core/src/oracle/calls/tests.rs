@@ -12,11 +12,11 @@ const CASE: &str = "\
 -- @assert after p kept: SELECT 1
 ";
 
-#[test]
-fn calls_of_a_session_stay_in_sequence() {
-    let case = parse(CASE).unwrap();
+/// The orders of a case's calls, in words.
+fn told(text: &str) -> Vec<String> {
+    let case = parse(text).unwrap();
     let entries = orders::entries(&case);
-    let names: Vec<String> = orders::all(&case, &entries)
+    orders::all(&case, &entries)
         .iter()
         .map(|order| {
             let arranged = orders::arranged(&case, order);
@@ -26,6 +26,16 @@ fn calls_of_a_session_stay_in_sequence() {
             };
             arranged.entries.iter().filter_map(|entry| step(&entry.line)).collect::<Vec<_>>().join(" ")
         })
-        .collect();
-    assert_eq!(names, ["a:p(x=1) b:p(x=1) a:q(x=1)", "a:p(x=1) a:q(x=1) b:p(x=1)", "b:p(x=1) a:p(x=1) a:q(x=1)"]);
+        .collect()
+}
+
+#[test]
+fn calls_of_a_session_stay_in_sequence() {
+    let all = ["a:p(x=1) b:p(x=1) a:q(x=1)", "a:p(x=1) a:q(x=1) b:p(x=1)", "b:p(x=1) a:p(x=1) a:q(x=1)"];
+    assert_eq!(told(CASE), all);
+}
+
+#[test]
+fn sessions_that_are_to_be_first_are() {
+    assert_eq!(told(&format!("-- @first b\n{CASE}")), ["b:p(x=1) a:p(x=1) a:q(x=1)"]);
 }

@@ -179,7 +179,7 @@ fn shared_levels(targets: &[EngineInfo]) -> Vec<LevelName> {
 fn only(case: &Case, keep: impl Fn(&SessionName) -> bool) -> Case {
     let mut case = case.clone();
     case.entries.retain(|entry| match &entry.line {
-        Line::Step(name, ..) | Line::Isolation(Some(name), _) | Line::Node(name, _) => keep(name),
+        Line::Step(name, ..) | Line::Isolation(Some(name), _) | Line::Node(name, _) | Line::First(name) => keep(name),
         Line::Schedule(_) | Line::Event(_) | Line::Assert(_) => false,
         _ => true,
     });
@@ -190,7 +190,7 @@ fn only(case: &Case, keep: impl Fn(&SessionName) -> bool) -> Case {
 fn without(case: &Case, gone: &SessionName) -> Case {
     let mut case = case.clone();
     case.entries.retain(|entry| match &entry.line {
-        Line::Step(name, ..) | Line::Isolation(Some(name), _) | Line::Node(name, _) => name != gone,
+        Line::Step(name, ..) | Line::Isolation(Some(name), _) | Line::Node(name, _) | Line::First(name) => name != gone,
         _ => true,
     });
     for entry in &mut case.entries {

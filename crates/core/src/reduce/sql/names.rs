@@ -106,7 +106,7 @@ fn with_sessions(case: &Case) -> Case {
     let mut changed = case.clone();
     for entry in &mut changed.entries {
         match &mut entry.line {
-            Line::Isolation(Some(name), _) | Line::Node(name, _) => rename(name),
+            Line::Isolation(Some(name), _) | Line::Node(name, _) | Line::First(name) => rename(name),
             Line::Schedule(schedule) => schedule.0.iter_mut().for_each(|entry| match entry {
                 ScheduleEntry::Step(name) => rename(name),
                 ScheduleEntry::Event(_) => {}

@@ -243,6 +243,7 @@ fn options(target: Target, procedures: usize) -> Options<'static> {
         bounds: Bounds { length: 4, instances: 2, split_statements: is_store },
         external: true,
         initial: None,
+        prefix: 0,
         limits: Limits { rounds: 3, ways: 6, budget: 20_000 },
         grouping: true,
         second: None,

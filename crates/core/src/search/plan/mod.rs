@@ -24,6 +24,7 @@
 //!    anything, it is left to the solver, and one plan serves all cycles with this order; or
 //! 4. `engine`: visibility, waiting and refusals by rules
 //! 5. `rows`: what is known to be the same row, without a solver; it often shows that there is no plan
+//! 6. [`prefix`]: calls that were over before
 //!
 //! Hops demand: *wr*: the second sees the first. *rw*: the first does not see the second. *ww*: the first comes before
 //! the second. What else happens between the calls, outside the cycle, follows from what is seen.
@@ -40,6 +41,7 @@ mod scene;
 mod rows;
 mod store;
 mod engine;
+pub mod prefix;
 #[cfg(test)]
 mod tests;
 
@@ -62,13 +64,16 @@ use store::Amount;
 pub struct Plan {
     /// Statements and ends of transactions of all instances, in the order in which they are executed (arbitration).
     pub moves: Vec<Move>,
-    /// For each move, which earlier moves of *other* instances it sees, ascending: those that write. Its own earlier
-    /// ones are always seen.
+    /// For each move, which earlier moves of *other* instances it sees, ascending: those that write, and all that came
+    /// [before](Plan::before). Its own earlier ones are always seen.
     pub sees: Vec<Vec<usize>>,
     /// Pairs of moves that must not touch the same row of a table: one would wait, or be refused.
     pub apart: Vec<Apart>,
     /// Whether it is left to the solver what is seen. Then `sees` says nothing yet.
     pub is_open: bool,
+    /// So many moves, the first ones, are of [calls that were over](prefix) when the others began: these are seen in any
+    /// case.
+    pub before: usize,
 }
 
 impl Plan {

@@ -147,6 +147,6 @@ impl<'a> Scene<'a> {
         let meets = |pair: &Apart| is_hop(pair) || self.same.is_same(self, pair);
         let moves =
             self.items.iter().map(|(call, step)| Move { instance: *call, at: self.calls[*call].steps[*step].at });
-        (!apart.iter().any(meets)).then(|| Plan { moves: moves.collect(), sees, apart, is_open: false })
+        (!apart.iter().any(meets)).then(|| Plan { moves: moves.collect(), sees, apart, ..Plan::default() })
     }
 }

@@ -54,16 +54,8 @@ impl Call {
     pub(super) fn of(question: &Question<'_>, instance: usize) -> Option<Call> {
         let procedure = question.cycle.procedure(question.conflicts, instance);
         let (given, way) = (*question.procedures.get(procedure)?, *question.ways.get(instance)?);
-        let walk = Walk {
-            call: Call::default(),
-            given,
-            procedure,
-            conflicts: question.conflicts,
-            state: idle(given),
-            level: *question.levels.get(instance)?,
-            usual: *question.levels.get(instance)?,
-        };
-        let mut call = walk.along(way);
+        let level = *question.levels.get(instance)?;
+        let mut call = Walk::new(given, procedure, question.conflicts, level).along(way);
         let step = |at: &usize| call.steps.iter().position(|step| step.at == *at);
         call.nodes = way.passed.iter().map(step).collect::<Option<_>>()?;
         (call.nodes.len() == question.cycle.visits[instance].length()).then_some(call)
@@ -80,7 +72,8 @@ fn idle(given: Given<'_>) -> State {
     if given.autocommit { State::Closed } else { State::Armed }
 }
 
-struct Walk<'a> {
+/// A walk along a way.
+pub(super) struct Walk<'a> {
     call: Call,
     given: Given<'a>,
     procedure: usize,
@@ -92,8 +85,12 @@ struct Walk<'a> {
     usual: Target,
 }
 
-impl Walk<'_> {
-    fn along(mut self, way: &Way) -> Call {
+impl<'a> Walk<'a> {
+    pub(super) fn new(given: Given<'a>, procedure: usize, conflicts: &'a Conflicts, level: Target) -> Walk<'a> {
+        Walk { call: Call::default(), given, procedure, conflicts, state: idle(given), level, usual: level }
+    }
+
+    pub(super) fn along(mut self, way: &Way) -> Call {
         for (at, position) in way.nodes.iter().enumerate() {
             let Some(node) = self.given.access.nodes.get(*position) else {
                 self.end(at, true);

@@ -31,8 +31,9 @@ pub fn case(
     let names = script::names(called.len());
     let mut lines: Vec<Line> = level.map(|level| Line::Isolation(None, level.clone())).into_iter().collect();
     if nodes.is_some() {
-        lines.extend(names.iter().enumerate().map(|(at, name)| Line::Node(name.clone(), script::node(at))));
+        lines.extend(names.iter().enumerate().map(|(at, name)| Line::Node(name.clone(), script::node(test, at))));
     }
+    lines.extend(names.iter().skip(test.concurrent()).map(|name| Line::First(name.clone())));
     lines.push(Line::Program(PROGRAM_FILE.to_string()));
     let rows = if given { project.rows.clone() } else { start::complete(&project.schema, &test.values.rows).inserts() };
     let setup = project.definitions.iter().cloned().chain(rows);

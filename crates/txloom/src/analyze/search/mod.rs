@@ -46,6 +46,8 @@ pub struct Wanted {
     pub external: bool,
     /// The rows at the start, if they are given.
     pub initial: Option<Rows>,
+    /// How many calls may come before, one after the other.
+    pub prefix: usize,
     /// When to stop.
     pub time: Option<Duration>,
     /// Whether one run is looked through for other cycles.
@@ -104,6 +106,7 @@ pub fn prepare<'a>(project: &'a Project, called: &'a [Called<'a>], wanted: &'a W
         bounds: wanted.bounds,
         external: wanted.external,
         initial: wanted.initial.as_ref(),
+        prefix: wanted.prefix,
         limits: Limits { rounds: 3, ways: 12, budget: 20_000 },
         grouping: wanted.grouping,
         second: wanted.second.as_deref().map(|second| second as &dyn SecondOpinion),

@@ -116,7 +116,7 @@ impl Writer<'_> {
             number,
             class: anomaly.class.name.to_string(),
             structure: arrows(self.project, self.conflicts, &anomaly.structure),
-            procedures: test.procedures.iter().map(|procedure| self.name(*procedure)).collect(),
+            procedures: self.names(test),
             tables: anomaly
                 .structure
                 .0
@@ -131,12 +131,18 @@ impl Writer<'_> {
             dependencies: hops.iter().map(|(from, to)| self.dependency(test, from, to)).collect(),
             cycle: self.edges(anomaly, test),
             calls: self.calls(test),
+            before: test.before,
             rows: start::complete(&self.project.schema, &test.values.rows).inserts(),
             schedule: String::new(),
             breaks: Vec::new(),
             fate: None,
             fix: None,
         }
+    }
+
+    /// The procedures of the cycle.
+    fn names(&self, test: &Test) -> Vec<String> {
+        test.procedures[..test.concurrent()].iter().map(|procedure| self.name(*procedure)).collect()
     }
 
     fn name(&self, procedure: u16) -> String {
@@ -229,11 +235,11 @@ impl Writer<'_> {
             let says = format!("{}. {} {}", at + 1, names[*call], deeds.join(", "));
             self.place(test, &End { call: *call, node: *node, deed: String::new() }, says)
         });
-        let mut procedures: Vec<String> = test.procedures.iter().map(|procedure| self.name(*procedure)).collect();
+        let mut procedures = self.names(test);
         procedures.dedup();
         let who = match procedures.as_slice() {
-            [one] if test.procedures.len() == 2 => format!("two calls of {one}"),
-            [one] => format!("{} calls of {one}", test.procedures.len()),
+            [one] if test.concurrent() == 2 => format!("two calls of {one}"),
+            [one] => format!("{} calls of {one}", test.concurrent()),
             several => several.join(", "),
         };
         RemarkReport {

@@ -64,7 +64,7 @@ impl<'a> Trials<'a> {
 
     /// Runs a test; what shows is run again before it is told.
     pub fn run(&mut self, test: &Test) -> Result<Shown, TrialError> {
-        let calls = test.procedures.len();
+        let calls = test.concurrent();
         if let Some(nodes) = self.nodes.filter(|nodes| (*nodes as usize) < calls) {
             return Ok(Shown::Undecided(format!("it needs {calls} nodes, and there are {nodes}")));
         }

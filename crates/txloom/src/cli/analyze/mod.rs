@@ -62,6 +62,9 @@ pub struct AnalyzeArgs {
     /// Begin with the rows of this file (INSERT statements), not with rows that the search chooses
     #[arg(long, value_name = "FILE", requires = "level")]
     pub initial: Option<PathBuf>,
+    /// Where a cycle is not possible with those rows: let up to N calls come before, one after the other
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "initial")]
+    pub prefix: usize,
     /// Stop searching after this time, and tell what was not looked at, e.g. 30s, 5m
     #[arg(long = "for", value_name = "TIME", requires = "level")]
     pub time: Option<String>,

@@ -82,6 +82,7 @@ fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>) -> Wanted
         bounds,
         external: asked.external,
         initial,
+        prefix: asked.prefix,
         time: asked.time,
         grouping: true,
         second: asked.second.clone(),

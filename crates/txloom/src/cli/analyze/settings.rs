@@ -52,6 +52,8 @@ pub(super) struct SearchSettings {
     pub(super) external: bool,
     /// Rows to begin with: the file and what it says.
     pub(super) initial: Option<SourceFile>,
+    /// How many calls may come before.
+    pub(super) prefix: usize,
     /// When to stop.
     pub(super) time: Option<Duration>,
     /// Whether changes are looked for that remove what is found.
@@ -151,7 +153,7 @@ enum Log {
 /// So many bytes show whether something is a log.
 const BEGINNING: u64 = 64 << 10;
 
-/// Looks into a file. A log is told by its name, or by its first lines if it is no SQL.
+/// Looks into a file. A log is told by its name, or by its first lines if its name tells no language.
 fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     if is_stdin(path) {
         let mut input = streams.take_input();
@@ -166,9 +168,9 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
         return text.map(Input::Text).map_err(|_| Failure::bad_input("the standard input is not UTF-8 text"));
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_log = extension == Some("log") || (extension != Some("sql") && logs::is_log(path));
-    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     let language = SourceLanguage::named(&path.to_string_lossy());
+    let is_log = extension == Some("log") || (language.is_none() && logs::is_log(path));
+    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     if !is_log && language.is_some_and(|language| language != SourceLanguage::Sql) {
         return std::fs::read(path).map(|bytes| Input::Text(source_text(bytes))).map_err(cannot_read);
     }
@@ -213,6 +215,7 @@ impl SearchSettings {
             },
             external: args.external,
             initial: args.initial.as_ref().map(read).transpose()?,
+            prefix: in_range("prefix", args.prefix, 0..=3)?,
             time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
             second: second(args.solver)?,

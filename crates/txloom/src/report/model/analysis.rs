@@ -1,8 +1,7 @@
 //! What `analyze` tells of an application.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
+use txloom_core::search::script;
 
 use super::check::{EdgeReport, ViolationReport};
 use super::finding::ExplanationReport;
@@ -100,8 +99,11 @@ pub struct StructureReport {
     /// The same to be drawn: between calls, by their names.
     #[serde(default)]
     pub cycle: Vec<EdgeReport>,
-    /// Its calls, as text.
+    /// Its calls, as text: those of the cycle, and then those that came before.
     pub calls: Vec<String>,
+    /// How many of them came before.
+    #[serde(default)]
+    pub before: usize,
     /// The rows that matter at the start.
     pub rows: Vec<String>,
     /// Who sends when, as in a case.
@@ -120,7 +122,7 @@ pub struct StructureReport {
 impl StructureReport {
     /// What is drawn: the cycle between the calls, and in words which they are and what each reads and writes.
     pub fn picture(&self) -> ViolationReport {
-        let names: BTreeSet<&str> = self.cycle.iter().map(|edge| edge.from.as_str()).collect();
+        let names = script::names(self.calls.len());
         let lets = names.iter().zip(&self.calls).map(|(name, call)| format!("{name} = {call}")).collect();
         let fate = self.fate.as_ref().filter(|fate| !fate.says.is_empty()).map(|fate| fate.says.clone());
         let however = fate.unwrap_or_else(|| "no order of the calls, one after the other, does that".to_string());

@@ -1,5 +1,7 @@
 //! Which calls break each other: the statements of each cycle in the sources, and what became of its run.
 
+use txloom_core::search::script;
+
 use super::super::model::analysis::{AnalysisReport, AnomaliesReport, FixesReport, StructureReport};
 use super::TextOptions;
 use super::analysis::Printer;
@@ -24,8 +26,12 @@ fn print_structure(structure: &StructureReport, printer: &Printer<'_>, options: 
     let width = options.width.saturating_sub(16).max(40);
     let fold = |text: &str| wrapped(text, width).join("\n");
     remark.notes.push(structure.dependencies.iter().map(|one| fold(one)).collect::<Vec<_>>().join("\n"));
-    let names = ["a", "b", "c", "d"];
-    let calls = structure.calls.iter().zip(names).map(|(call, name)| fold(&format!("{name} = {call}")));
+    let concurrent = structure.calls.len() - structure.before;
+    let named = structure.calls.iter().zip(script::names(structure.calls.len())).enumerate();
+    let calls = named.map(|(at, (call, name))| match at < concurrent {
+        true => fold(&format!("{name} = {call}")),
+        false => fold(&format!("{name} = {call}, which comes before")),
+    });
     remark.notes.push(calls.collect::<Vec<_>>().join("\n"));
     if !structure.rows.is_empty() {
         remark.notes.push(structure.rows.iter().map(|row| fold(row)).collect::<Vec<_>>().join("\n"));
