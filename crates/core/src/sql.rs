@@ -9,6 +9,7 @@
 //! * `parse`: the real parser, whatever the dialect
 
 pub mod keys;
+pub(crate) mod chance;
 pub(crate) mod parse;
 pub mod write;
 

@@ -1,15 +1,20 @@
 //! Oracles on real engines: what they find, what they are silent about, and the command that shows it again.
 
+use std::sync::Arc;
+
 use txloom::contract;
 use txloom::corpus::{self, CorpusCase};
 use txloom::execute::EngineRunner;
-use txloom_core::case::Case;
+use txloom_core::case::{self, Case};
 use txloom_core::finding::Finding;
 use txloom_core::level::LevelName;
+use txloom_core::oracle::calls::Calls;
 use txloom_core::oracle::crash::Crash;
 use txloom_core::oracle::diff::{self, Diff};
 use txloom_core::oracle::invariant::Invariant;
 use txloom_core::oracle::{self, Mode, Oracle, RunError, RunRequest, Runner, Verdict};
+use txloom_core::program::front;
+use txloom_core::program::schema::Schema;
 use txloom_core::schedule::Policy;
 use txloom_core::trace::compare::transcript;
 
@@ -51,6 +56,38 @@ fn planted_bugs_are_differences() {
             assert_eq!(finding.fingerprint.kind(), kind, "{}", finding.sentence);
             let finding = Diff::default().explain(finding, &mut targets).unwrap_or_else(|error| panic!("{error}"));
             assert!(finding.sentence.ends_with(" (this takes concurrency)"), "{}", finding.sentence);
+        }
+    });
+}
+
+/// Times at which rows were made are different in every run; that two people got the only ticket is not a question of
+/// time.
+#[test]
+fn clocks_do_not_count() {
+    const TICKETS: &str = "CREATE TABLE tickets (
+          id INT PRIMARY KEY, made TIMESTAMP NOT NULL, noted TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+        );
+        CREATE PROCEDURE buy(p_id INT) BEGIN
+          DECLARE n INT;
+          SELECT COUNT(*) INTO :n FROM tickets;
+          IF :n < 1 THEN INSERT INTO tickets (id, made) VALUES (:p_id, CURRENT_TIMESTAMP); END IF;
+        END;";
+    limited(|| {
+        let program = Arc::new(front::read(TICKETS, &Schema::default()).program);
+        let table = TICKETS.split(';').next().unwrap_or_default().replace('\n', " ");
+        for (schedule, is_right) in [("a a a a b b b", true), ("a a b b b b a a", false)] {
+            let text = format!(
+                "-- @isolation read committed\n-- @program tickets.sql\n/*init*/ {table};\n\
+                 /*a*/ -- call buy(p_id=1)\n/*b*/ -- call buy(p_id=2)\n-- @schedule {schedule}\n"
+            );
+            let case = Case { program: Some(Arc::clone(&program)), ..case::parse(&text).expect("it is a case") };
+            for target in ["postgres", "mariadb"] {
+                let verdict = Calls::default().judge(&case, &mut runner(&[target])).expect("it can be judged");
+                match is_right {
+                    true => assert!(matches!(verdict, Verdict::Holds(_)), "{target}: {verdict:?}"),
+                    false => assert!(matches!(verdict, Verdict::Violated(_)), "{target}: {verdict:?}"),
+                }
+            }
         }
     });
 }

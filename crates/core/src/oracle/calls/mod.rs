@@ -24,8 +24,10 @@
 //!
 //! * A call that failed because of others (a deadlock, a serialization failure) and committed nothing is left out, as its
 //!   caller would try again. If it had committed a part, nothing is concluded.
-//! * Clocks, random numbers and sequences differ from order to order; an order that does not agree with itself is noticed.
+//! * Clocks and random numbers differ from run to run: what they are written to is [not compared](chance). An order that
+//!   does not agree with itself in other things, either, is noticed.
 
+mod chance;
 mod orders;
 mod words;
 #[cfg(test)]
@@ -44,6 +46,7 @@ use crate::script::EndedCall;
 use crate::trace::transactions::transactions;
 use crate::trace::{CallRun, Check, Trace};
 use crate::value::Value;
+use chance::Chance;
 
 /// The oracle's name.
 pub const NAME: &str = "calls";
@@ -136,27 +139,26 @@ impl Trial<'_> {
             Ok(kept) => kept,
             Err(reason) => return Ok(Verdict::Unknown(reason)),
         };
-        let run = Outcome::of(&trace);
-        let (mut refuted, mut witness, mut broken) = (Vec::new(), None, BTreeSet::new());
+        let mut serial = Vec::new();
         for order in orders::all(self.case, &kept) {
-            let serial = match self.serial(&order)? {
-                Ok(serial) => serial,
+            match self.serial(&order)? {
+                Ok(trace) => serial.push((order, trace)),
                 Err(reason) => return Ok(Verdict::Unknown(reason)),
-            };
-            broken.extend(serial.broken.iter().cloned());
-            match run.unlike(&serial) {
-                None => witness = witness.or(Some(order)),
-                Some(unlike) => refuted.push(Refuted { order, unlike }),
             }
         }
-        let only_here: Vec<&String> = run.broken.difference(&broken).collect();
-        let violation = match (witness, only_here.first()) {
-            (_, Some(name)) => words::broken(self.case, &trace, name),
+        let mut chance = Chance::of(self.case, &trace);
+        let mut explained = Explained::new(&trace, &serial, &chance);
+        if explained.is_violation() {
+            match self.differences(&serial, &mut chance)? {
+                Ok(false) => {}
+                Ok(true) => explained = Explained::new(&trace, &serial, &chance),
+                Err(reason) => return Ok(Verdict::Unknown(reason)),
+            }
+        }
+        let violation = match (explained.witness, explained.broken) {
+            (_, Some(name)) => words::broken(self.case, &trace, &name),
             (Some(order), None) => return Ok(Verdict::Holds(words::witness(self.case, &order))),
-            (None, None) => match self.unstable(&refuted)? {
-                Some(reason) => return Ok(Verdict::Unknown(reason)),
-                None => words::violation(self.case, &kept, &refuted),
-            },
+            (None, None) => words::violation(self.case, &kept, &explained.refuted),
         };
         Ok(Verdict::Violated(vec![Finding::new(NAME, violation, scheduled(self.case, schedule), trace)]))
     }
@@ -165,8 +167,8 @@ impl Trial<'_> {
         self.runner.run(&RunRequest { case, target: self.target, policy: self.policy.clone(), mode })
     }
 
-    /// What an order of the calls comes to, or why that cannot be told.
-    fn serial(&mut self, order: &[usize]) -> Result<Result<Outcome, String>, RunError> {
+    /// The run of an order of the calls, or why that cannot be told.
+    fn serial(&mut self, order: &[usize]) -> Result<Result<Trace, String>, RunError> {
         let case = orders::arranged(self.case, order);
         let trace = self.runner.run(&RunRequest {
             case: &case,
@@ -176,17 +178,58 @@ impl Trial<'_> {
         })?;
         Ok(match unclean(&trace) {
             Some(reason) => Err(format!("in a serial run, {reason}")),
-            None => Ok(Outcome::of(&trace)),
+            None => Ok(trace),
         })
     }
 
-    /// Runs one order again: a case that gives something else each time cannot be judged by comparing.
-    fn unstable(&mut self, refuted: &[Refuted]) -> Result<Option<String>, RunError> {
-        let Some(Refuted { order, .. }) = refuted.first() else { return Ok(None) };
-        let (first, second) = (self.serial(order)?, self.serial(order)?);
-        let stable = matches!((first, second), (Ok(first), Ok(second)) if first.unlike(&second).is_none());
+    /// Runs one order again, and adds what is different by chance. Whether there was something; or why the case cannot be
+    /// judged by comparing.
+    fn differences(
+        &mut self,
+        serial: &[(Vec<usize>, Trace)],
+        chance: &mut Chance,
+    ) -> Result<Result<bool, String>, RunError> {
+        let Some((order, first)) = serial.first() else { return Ok(Ok(false)) };
+        let second = match self.serial(order)? {
+            Ok(trace) => trace,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let is_more = chance.add_differences(first, &second);
+        if Outcome::of(first, chance).unlike(&Outcome::of(&second, chance)).is_none() {
+            return Ok(Ok(is_more));
+        }
         let reason = "the same order of calls gives something else each time: clocks, random numbers, unordered LIMIT?";
-        Ok((!stable).then(|| reason.to_string()))
+        Ok(Err(reason.to_string()))
+    }
+}
+
+/// How serial orders explain a run.
+struct Explained {
+    /// An order that comes to the same.
+    witness: Option<Vec<usize>>,
+    /// The orders that do not.
+    refuted: Vec<Refuted>,
+    /// An assertion that only the run breaks.
+    broken: Option<String>,
+}
+
+impl Explained {
+    fn new(run: &Trace, serial: &[(Vec<usize>, Trace)], chance: &Chance) -> Explained {
+        let run = Outcome::of(run, chance);
+        let (mut refuted, mut witness, mut broken) = (Vec::new(), None, BTreeSet::new());
+        for (order, trace) in serial {
+            let serial = Outcome::of(trace, chance);
+            match run.unlike(&serial) {
+                None => witness = witness.or_else(|| Some(order.clone())),
+                Some(unlike) => refuted.push(Refuted { order: order.clone(), unlike }),
+            }
+            broken.extend(serial.broken);
+        }
+        Explained { witness, refuted, broken: run.broken.difference(&broken).next().cloned() }
+    }
+
+    fn is_violation(&self) -> bool {
+        self.witness.is_none() && self.broken.is_none()
     }
 }
 
@@ -224,10 +267,10 @@ fn failed_by_others(call: &EndedCall) -> bool {
 }
 
 impl Outcome {
-    /// What a run came to; calls that others made fail are left out.
-    fn of(trace: &Trace) -> Outcome {
-        let mut ended: Vec<Ended> =
-            trace.calls.iter().filter(|run| !failed_by_others(&run.call)).map(|run| Ended::of(trace, run)).collect();
+    /// What a run came to; calls that others made fail are left out, and so is what comes by chance.
+    fn of(trace: &Trace, chance: &Chance) -> Outcome {
+        let runs = trace.calls.iter().filter(|run| !failed_by_others(&run.call));
+        let mut ended: Vec<Ended> = runs.map(|run| Ended::of(trace, run, chance)).collect();
         ended.sort_by(|a, b| a.call.cmp(&b.call));
         // Calls are counted among those that are left.
         let mut last: Option<(String, usize)> = None;
@@ -240,7 +283,7 @@ impl Outcome {
         let broken = trace.checks.iter().filter(is_broken).filter(|check| check.when != AssertWhen::After);
         Outcome {
             ended,
-            state: Observations::of(trace, |_| None),
+            state: Observations::of_state(trace, |table, column| chance.has_column(table, column)),
             broken: broken.map(|check| check.name.clone()).collect(),
         }
     }
@@ -262,9 +305,13 @@ impl Outcome {
 }
 
 impl Ended {
-    fn of(trace: &Trace, run: &CallRun) -> Ended {
+    fn of(trace: &Trace, run: &CallRun, chance: &Chance) -> Ended {
+        let output = |(at, value): (usize, &Value)| match chance.has_output(&run.call.procedure, at) {
+            true => Value::text("…"),
+            false => value.clone(),
+        };
         let result = match &run.call.end {
-            CallEnd::Returned => Ok(run.call.outputs.clone()),
+            CallEnd::Returned => Ok(run.call.outputs.iter().enumerate().map(output).collect()),
             CallEnd::Failed(CallFailure::Database(error)) => Err(format!("the error {}", error.class)),
             CallEnd::Failed(failure) => Err(failure.to_string()),
         };

@@ -16,24 +16,12 @@ use super::Skip;
 use super::rows::{LIST_AGGREGATES, has_bare_columns, holds_keys, is_ordered};
 use super::schema::Schema;
 use super::text::{last_plain, plain};
+use crate::sql::chance::mentions_chance;
 
 const CHANCE: Skip = Skip("a function whose value depends on more than the data");
 pub(super) const NO_ORDER: Skip = Skip("LIMIT without a total order");
 pub(super) const WILDCARD: Skip = Skip("a wildcard that a version does not fit into");
 const ROW_ORDER: Skip = Skip("a function that depends on the order of rows");
-
-/// Functions of time, chance, the connection and the server.
-#[rustfmt::skip]
-const CHANCE_FUNCTIONS: &[&str] = &[
-    "now", "current_timestamp", "current_time", "current_date", "curdate", "curtime", "localtime", "localtimestamp",
-    "sysdate", "utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "clock_timestamp", "statement_timestamp",
-    "transaction_timestamp", "timeofday", "random", "random_normal", "rand", "randomblob", "random_bytes", "uuid",
-    "uuid_short", "gen_random_uuid", "uuidv4", "uuidv7", "nextval", "currval", "setval", "lastval", "last_insert_id",
-    "last_insert_rowid", "changes", "total_changes", "row_count", "found_rows", "connection_id", "pg_backend_pid",
-    "txid_current", "pg_current_xact_id", "pg_sleep", "sleep", "benchmark", "get_lock", "release_lock",
-    "pg_advisory_lock", "pg_advisory_xact_lock", "pg_try_advisory_lock", "pg_advisory_unlock", "current_user", "user",
-    "session_user", "version", "database", "set_config", "current_setting", "current_schema", "sqlite_version",
-];
 
 /// What a row has besides its columns: where it is stored, who wrote it.
 const SYSTEM_COLUMNS: &[&str] = &["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "rowid", "_rowid_", "oid"];
@@ -43,28 +31,7 @@ const ROW_FUNCTIONS: &[&str] = &["row_number", "ntile", "lag", "lead", "first_va
 
 /// Refuses functions of time and chance, anywhere.
 pub(super) fn chance(statement: &Statement) -> Result<(), Skip> {
-    struct Chance;
-    impl Visitor for Chance {
-        type Break = Skip;
-        fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<Skip> {
-            match expression {
-                Expr::Function(function) if CHANCE_FUNCTIONS.contains(&last_plain(&function.name).as_str()) => {
-                    ControlFlow::Break(CHANCE)
-                }
-                // Without parentheses, some dialects take them for columns.
-                Expr::Identifier(name) if is_bare_chance(name) => ControlFlow::Break(CHANCE),
-                _ => ControlFlow::Continue(()),
-            }
-        }
-    }
-    broken(statement.visit(&mut Chance))
-}
-
-fn is_bare_chance(name: &Ident) -> bool {
-    let is_keyword = |name: &str| name.starts_with("current_") || name.starts_with("local") || name.starts_with("utc_");
-    let name_plain = plain(name);
-    let bare = name.quote_style.is_none() && is_keyword(&name_plain) && CHANCE_FUNCTIONS.contains(&&*name_plain);
-    bare || name.value.starts_with('@')
+    if mentions_chance(statement) { Err(CHANCE) } else { Ok(()) }
 }
 
 fn broken(flow: ControlFlow<Skip>) -> Result<(), Skip> {
