@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ground::Rows;
-use crate::program::schema::{Column, ForeignKey, Schema, Table, TypeKind};
+use crate::program::schema::{Column, ColumnType, ForeignKey, Schema, Table, TypeKind};
 use crate::program::state::{State, TableState};
-use crate::value::Value;
+use crate::value::{Number, Value};
 
 /// A row by column.
 type Named = BTreeMap<String, Value>;
@@ -78,9 +78,8 @@ fn any_value(column: &Column, distinct: Option<usize>) -> Value {
     let number = distinct.map_or(1, |number| number + 1);
     let length = column.column_type.length.map_or(usize::MAX, |length| length as usize);
     match column.column_type.kind {
-        TypeKind::Integer | TypeKind::Decimal | TypeKind::Float => {
-            Value::int(i64::try_from(number).unwrap_or(i64::MAX))
-        }
+        TypeKind::Decimal => decimal(number, &column.column_type),
+        TypeKind::Integer | TypeKind::Float => Value::int(i64::try_from(number).unwrap_or(i64::MAX)),
         TypeKind::Boolean => Value::Bool(false),
         TypeKind::Enumeration => Value::text(column.column_type.values.first().cloned().unwrap_or_default()),
         TypeKind::Date => Value::text("2024-01-01"),
@@ -93,6 +92,15 @@ fn any_value(column: &Column, distinct: Option<usize>) -> Value {
             Value::text(text[skipped..].to_string())
         }
     }
+}
+
+/// A number that has as many digits before its point as the type has, or else one that is less than 1.
+fn decimal(number: usize, column_type: &ColumnType) -> Value {
+    let scale = column_type.scale.unwrap_or(0);
+    let whole_digits = column_type.length.map(|digits| digits.saturating_sub(scale));
+    let fits = whole_digits.is_none_or(|digits| number.to_string().len() <= digits as usize);
+    let text = if fits { number.to_string() } else { format!("{number}e-{scale}") };
+    Number::parse(&text).map_or(Value::Null, Value::Number)
 }
 
 /// Tables behind those that they refer to, as far as that is possible.
@@ -121,7 +129,8 @@ mod tests {
     fn rows_get_what_they_lack() {
         let text =
             "CREATE TABLE orders (id INT PRIMARY KEY, customer INT NOT NULL REFERENCES customers (id), note TEXT);
-                    CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(2) NOT NULL, login VARCHAR(9) UNIQUE);";
+                    CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(2) NOT NULL, login VARCHAR(9) UNIQUE,
+                    tax DECIMAL(4,4) NOT NULL);";
         let (schema, _) = Schema::read(text, Language::Any);
         let order = |id, customer| {
             Named::from([("id".to_string(), Value::int(id)), ("customer".to_string(), Value::int(customer))])
@@ -131,8 +140,8 @@ mod tests {
         assert_eq!(
             inserts,
             [
-                "INSERT INTO customers (id, name, login) VALUES (7, 'x', 'x0')",
-                "INSERT INTO customers (id, name, login) VALUES (8, 'x', 'x1')",
+                "INSERT INTO customers (id, name, login, tax) VALUES (7, 'x', 'x0', 0.0001)",
+                "INSERT INTO customers (id, name, login, tax) VALUES (8, 'x', 'x1', 0.0001)",
                 "INSERT INTO orders (id, customer, note) VALUES (1, 7, NULL)",
                 "INSERT INTO orders (id, customer, note) VALUES (2, 8, NULL)",
                 "INSERT INTO orders (id, customer, note) VALUES (3, 7, NULL)",

@@ -19,6 +19,7 @@
 //! anybody can run again.
 
 pub mod project;
+mod unknowns;
 pub mod aim;
 pub mod kinship;
 pub mod data;

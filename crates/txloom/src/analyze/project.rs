@@ -10,6 +10,7 @@ use txloom_core::program::front::{self, Definitions, Reading};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure, Program, Severity, Span, Statement, StatementKind};
 
+use super::unknowns;
 use crate::frontends::{self, FileReading, SourceLanguage};
 
 use crate::frontends::logs::LogReading;
@@ -141,7 +142,8 @@ impl Project {
         self.statements = (self.statements.0 + reading.statements.0, self.statements.1 + reading.statements.1);
         let mut diagnostics = reading.diagnostics;
         let mut procedures = Vec::new();
-        for procedure in reading.procedures {
+        for mut procedure in reading.procedures {
+            unknowns::become_parameters(&mut procedure);
             let (access, complaints) = nodes::of_procedure(&procedure, known, reading.language);
             diagnostics.extend(complaints);
             procedures.push((procedure, access));

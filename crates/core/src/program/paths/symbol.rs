@@ -20,7 +20,7 @@ use crate::value::{Number, Value};
 /// Codes below are those of constants.
 pub(crate) const FREE_CODE: i128 = 500;
 /// The last code.
-const LAST_CODE: i128 = 999;
+pub(crate) const LAST_CODE: i128 = 999;
 /// More digits behind the point are not computed with.
 const SCALE_MAX: u32 = 12;
 

@@ -1,6 +1,6 @@
 //! How values come out of a model.
 
-use super::symbol::{FREE_CODE, Shape, Symbol, Symbols};
+use super::symbol::{FREE_CODE, LAST_CODE, Shape, Symbol, Symbols};
 use crate::program::schema::{ColumnType, TypeKind};
 use crate::solve::Valuation;
 use crate::value::{Number, Value};
@@ -19,11 +19,26 @@ impl Symbols {
             Shape::Truth(truth) => values.truth(truth).map(Value::Bool),
             Shape::Code(code) => {
                 let code = usize::try_from(values.integer(code)?).ok()?;
-                let constant = self.constants.get(code).cloned();
-                Some(constant.unwrap_or_else(|| other_value(column_type, code, &self.constants)))
+                Some(match self.constants.get(code) {
+                    Some(constant) if fits(constant, column_type) => constant.clone(),
+                    // Nobody can mean this constant: the column cannot hold it.
+                    Some(_) => other_value(column_type, LAST_CODE as usize + 1 + code, &self.constants),
+                    None => other_value(column_type, code, &self.constants),
+                })
             }
             Shape::Opaque => None,
         }
+    }
+}
+
+/// Whether a column can hold a constant.
+fn fits(constant: &Value, column_type: &ColumnType) -> bool {
+    let Value::Text(text) = constant else { return true };
+    match column_type.kind {
+        TypeKind::Date | TypeKind::Timestamp => text.len() >= 8 && text.starts_with(|c: char| c.is_ascii_digit()),
+        TypeKind::Time => text.contains(':') && text.starts_with(|c: char| c.is_ascii_digit()),
+        TypeKind::Text => column_type.length.is_none_or(|length| text.chars().count() <= length as usize),
+        _ => true,
     }
 }
 
@@ -58,4 +73,24 @@ fn day(at: usize) -> String {
 
 fn time(at: usize) -> String {
     format!("{:02}:{:02}:00", at / 60 % 24, at % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_gets_what_it_can_hold() {
+        for (type_name, text, fits_it) in [
+            ("TIME", "BC", false),
+            ("TIME", "10:30:00", true),
+            ("DATE", "2024-02-01", true),
+            ("TIMESTAMP", "x", false),
+            ("CHAR(1)", "BC", false),
+            ("CHAR(2)", "BC", true),
+            ("TEXT", "BC", true),
+        ] {
+            assert_eq!(fits(&Value::text(text), &ColumnType::parse(type_name)), fits_it, "{text} in {type_name}");
+        }
+    }
 }

@@ -70,7 +70,13 @@ impl<'a> Trials<'a> {
         }
         let case = self.case(test);
         let oracle = Calls { policy: Policy::default() };
-        let found = match oracle.judge(&case, self.runner)? {
+        let verdict = match oracle.judge(&case, self.runner) {
+            Err(RunError::Setup { step, sql, error, .. }) if step > self.project.definitions.len() => {
+                return Ok(Shown::Undecided(format!("its rows cannot be inserted: {}: {error}", shortened(&sql))));
+            }
+            verdict => verdict?,
+        };
+        let found = match verdict {
             Verdict::Violated(findings) => findings.into_iter().next(),
             Verdict::Holds(witness) => {
                 let instead = format!("{}; it comes to the same as {witness}", self.instead(&case)?);
