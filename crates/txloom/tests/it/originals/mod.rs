@@ -30,4 +30,4 @@ pub(crate) mod agenda;
 pub(crate) mod read;
 mod statements;
 mod logs;
-pub(crate) mod shop;
+mod shop;
