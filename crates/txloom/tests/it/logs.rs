@@ -6,15 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use txloom::analyze::{Analysis, Project, SourceFile};
 use txloom::corpus::PROGRAMS;
 use txloom::engines::{self, Target};
 use txloom::frontends::logs::{self, LogReading, RecordedCall, Writing};
 use txloom::servers::{PrivatePostgres, Programs, ServerOptions};
 use txloom_core::case::Call;
 use txloom_core::engine::Engine;
-use txloom_core::flow::Schedule;
-use txloom_core::flow::program::Cut;
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Language, Program};
 use txloom_core::value::Value;
@@ -171,47 +168,6 @@ fn what_was_read_is_found_in_what_is_written() {
             assert!(printed.contains(wanted), "{printed}");
         }
     });
-}
-
-/// The schedules and commit points of an example of AGENDA's, as its log tells them.
-fn analysed(file: &str) -> (LogReading, Vec<String>, usize) {
-    let path = crate::support::root().join("corpus/programs/agenda/logs").join(file);
-    let name = file.split('.').next().unwrap_or_default();
-    let (schema, tables) = tables_of(name);
-    let program = PROGRAMS.iter().find(|program| program.name == name).expect("it is in the corpus");
-    let rows: Vec<String> = program.definitions().rows().cloned().collect();
-    let reading = logs::read(&path, &schema, &rows).unwrap_or_else(|error| panic!("{error}"));
-    let files =
-        vec![SourceFile::new("tables.sql", tables.join(";\n") + ";"), SourceFile::of_log(file, reading.clone())];
-    let project = Project::read(files);
-    let analysis = Analysis::of(&project, Cut::AsWritten);
-    let schedule = |one: &Schedule| {
-        let codes: Vec<&str> = one.phenomena().iter().map(|it| it.code()).collect();
-        format!("{} {}", one.label(&analysis.flowing.application), codes.join(" "))
-    };
-    (reading, analysis.schedules.iter().map(schedule).collect(), analysis.points.len())
-}
-
-/// AGENDA's examples, run by Java and Python: the log alone tells what is wrong with them.
-#[test]
-fn logs_of_agenda_tell_what_their_sources_tell() {
-    for (name, schedules, points) in
-        [("agenda-1", 1, 0), ("agenda-1-fixed", 0, 0), ("agenda-3", 0, 1), ("agenda-3-fixed", 0, 0)]
-    {
-        for from in ["java-postgres", "python-postgres", "java-mariadb"] {
-            let file = format!("{name}.{from}.log");
-            let (reading, found, commits) = analysed(&file);
-            let survey = &reading.survey;
-            assert_eq!((survey.unread, survey.understood), (0, survey.committed), "{file}: {survey:?}");
-            assert_eq!(survey.covered, survey.transactions, "{file}: {survey:?}");
-            assert_eq!((found.len(), commits), (schedules, points), "{file}: {found:?}\n{}", reading.program);
-        }
-    }
-    for ending in ["csv", "json"] {
-        let (reading, found, _) = analysed(&format!("agenda-1.java-postgres.{ending}"));
-        let (expect, same, _) = analysed("agenda-1.java-postgres.log");
-        assert_eq!((reading.program, found), (expect.program, same), "{ending}");
-    }
 }
 
 /// A running shop: the SQL with which it is set up, and the script of a customer.

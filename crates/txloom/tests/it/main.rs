@@ -35,6 +35,7 @@
 //! * `program_corners`: what the procedural languages do differently, the interpreter does, too
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
 //! * `frontends`: applications in Java, from the command line; `sources`: in Python and C
+//! * `agenda`: AGENDA's examples have the same schedules in every language, and as logs
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
@@ -82,6 +83,7 @@ mod program_corners;
 mod analyze;
 mod frontends;
 mod sources;
+mod agenda;
 mod analyze_search;
 mod analyze_fix;
 mod logs;

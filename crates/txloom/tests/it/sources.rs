@@ -1,10 +1,11 @@
-//! Applications in Python and C, from the command line: AGENDA's examples give the schedules of their SQL forms, and a web
-//! shop loses its update.
+//! Applications in Java, Python and C, from the command line: AGENDA's examples give the schedules of their SQL forms, and
+//! a web shop loses its update.
 
 use txloom::report::json;
 use txloom::report::model::Body;
 use txloom::report::model::analysis::AnalysisReport;
 
+use crate::originals::java::class_name;
 use crate::support::{TestDir, limited, output, root};
 
 fn report(arguments: &[&str]) -> (AnalysisReport, i32) {
@@ -35,13 +36,13 @@ fn found(report: &AnalysisReport) -> (Vec<(String, String)>, Vec<String>) {
     (schedules, report.commit_points.iter().map(|one| fate(one.fate.as_ref())).collect())
 }
 
-fn check_examples(folder: &str, ending: &str) {
-    let dir = TestDir::new(&format!("sources-{ending}"));
+fn check_examples(folder: &str, file: fn(&str) -> String) {
+    let dir = TestDir::new(&format!("sources-{folder}"));
     for number in 1..=3 {
         for fixed in ["", "-fixed"] {
             let example = format!("agenda-{number}{fixed}");
             let schema = schema_of(&dir, &example);
-            let source = at_root(&format!("corpus/programs/agenda/{folder}/{}.{ending}", example.replace('-', "_")));
+            let source = at_root(&format!("corpus/programs/agenda/{folder}/{}", file(&example)));
             let run = ["--run", "--on", "sqlite", "--level", "serializable"];
             let ours = report(&[&[source.as_str(), "--schema", &schema], &run[..]].concat());
             let sql = at_root(&format!("corpus/programs/{example}.sql"));
@@ -53,13 +54,18 @@ fn check_examples(folder: &str, ending: &str) {
 }
 
 #[test]
+fn examples_in_java_have_the_schedules_of_their_sql_forms() {
+    limited(|| check_examples("java", |example| format!("{}.java", class_name(example))));
+}
+
+#[test]
 fn examples_in_python_have_the_schedules_of_their_sql_forms() {
-    limited(|| check_examples("python", "py"));
+    limited(|| check_examples("python", |example| format!("{}.py", example.replace('-', "_"))));
 }
 
 #[test]
 fn examples_in_c_have_the_schedules_of_their_sql_forms() {
-    limited(|| check_examples("c", "pgc"));
+    limited(|| check_examples("c", |example| format!("{}.pgc", example.replace('-', "_"))));
 }
 
 /// Two calls of `buy` read the same stock, and the later one overwrites what the earlier one has left.
@@ -67,8 +73,8 @@ fn examples_in_c_have_the_schedules_of_their_sql_forms() {
 fn the_lost_update_of_the_shop_is_found_in_its_source() {
     limited(|| {
         let (app, schema) = (at_root("examples/shop/app.py"), at_root("examples/shop/schema.sql"));
-        let arguments = ["analyze", &app, "--schema", &schema, "--level", "read-committed", "--on", "postgres"];
-        let done = output(&arguments);
+        let limits = ["--length", "3", "--instances", "2", "--level", "read-committed", "--on", "postgres"];
+        let done = output(&[&["analyze", app.as_str(), "--schema", &schema], &limits[..]].concat());
         let lost =
             done.stdout.split("\n\n").find(|part| part.contains("[lost update]") && part.contains("two calls of buy"));
         let lost = lost.unwrap_or_else(|| panic!("{}{}", done.stdout, done.stderr));
