@@ -7,6 +7,7 @@
 //! | order | numbers by value, text by code points (no collation), bytes by byte, FALSE before TRUE |
 //! | types | a number and a truth value compare as numbers; any other two types do not compare: an error |
 //! | numbers | exact decimals of up to 38 digits; beyond that, and division by zero: an error |
+//! | texts | joined by `||`, also with whole numbers; a fraction has no one text (`1.5`, `1.50`): an error |
 //!
 //! AND and OR do not look at their right side if the left one decides, so that `n <> 0 AND 10 / n > 1` is safe.
 //! An error is an error of the call that evaluates, which then ends as an application's would.
@@ -44,10 +45,19 @@ pub enum EvaluationError {
     /// A division by zero.
     #[error("division by zero in {0}")]
     DivisionByZero(String),
+    /// A part of a text that has no one text.
+    #[error("`||` needs texts and whole numbers, found {0}")]
+    NotAText(Value),
+    /// A text longer than any that is kept.
+    #[error("the text of {0} is too long")]
+    TooLong(String),
     /// A value that nobody knows.
     #[error("the value is not known to the program; it can be analysed, but not run")]
     Unknown,
 }
+
+/// How many bytes a text may have: one that doubles in each round of a loop must end somewhere.
+const TEXT_MAX: usize = 1 << 20;
 
 /// An expression whose variables are numbers.
 #[derive(Debug)]
@@ -197,6 +207,11 @@ fn negated(value: &Value, written: &Expr) -> Result<Value, EvaluationError> {
 }
 
 fn computed(op: BinaryOp, left: &Value, right: &Value, written: &Expr) -> Result<Value, EvaluationError> {
+    if op == BinaryOp::Concat {
+        let joined = text(left)?.into_owned() + &text(right)?;
+        let is_kept = joined.len() <= TEXT_MAX;
+        return if is_kept { Ok(Value::Text(joined)) } else { Err(EvaluationError::TooLong(written.to_string())) };
+    }
     let (left, right) = (number(left, op.sign())?, number(right, op.sign())?);
     decimal::apply(op, &left, &right).map(Value::Number).map_err(|error| error.in_expression(written))
 }
@@ -206,6 +221,15 @@ fn number<'a>(value: &'a Value, op: &'static str) -> Result<Cow<'a, Number>, Eva
         Value::Number(number) => Ok(Cow::Borrowed(number)),
         Value::Bool(truth) => Ok(Cow::Owned(Number::from(i64::from(*truth)))),
         found => Err(EvaluationError::NotANumber { op, found: found.clone() }),
+    }
+}
+
+/// The text of a value that every engine and language writes alike.
+fn text(value: &Value) -> Result<Cow<'_, str>, EvaluationError> {
+    match value {
+        Value::Text(text) => Ok(Cow::Borrowed(text)),
+        Value::Number(number) if number.to_i64().is_some() => Ok(Cow::Owned(number.to_string())),
+        other => Err(EvaluationError::NotAText(other.clone())),
     }
 }
 
@@ -326,6 +350,19 @@ mod tests {
         check("(n = 7) + (n > 1) + (n < 1)", "2");
         check("-(n = 7)", "-1");
         check("(u = 1) + 1", "NULL");
+    }
+
+    #[test]
+    fn texts_are_joined() {
+        check("t || '-' || n", "'x-7'");
+        check("'a' || n + 1 || 'b'", "'a8b'");
+        check("'' || 100", "'100'");
+        check("n || n = '77'", "TRUE");
+        check("t || u", "NULL");
+        check("t || 1.5", "`||` needs texts and whole numbers, found 1.5");
+        check("t || (n = 7)", "`||` needs texts and whole numbers, found TRUE");
+        let long = format!("'{}'", "y".repeat(TEXT_MAX));
+        assert_eq!(value_of(&format!("{long} || 'z'")), Err(EvaluationError::TooLong(format!("{long} || 'z'"))));
     }
 
     #[test]

@@ -416,18 +416,20 @@ binary_operators! {
     Greater ">" 4,
     /// Greater or the same.
     GreaterEqual ">=" 4,
+    /// One text and then the other: `'no. ' || 7` is `'no. 7'`.
+    Concat "||" 5,
     /// Sum.
-    Add "+" 5,
+    Add "+" 6,
     /// Difference.
-    Subtract "-" 5,
+    Subtract "-" 6,
     /// Product.
-    Multiply "*" 6,
+    Multiply "*" 7,
     /// Exact quotient: `7 / 2` is 3.5, whatever the types of the operands.
-    Divide "/" 6,
+    Divide "/" 7,
     /// Whole quotient, rounded towards zero: `7 DIV 2` is 3.
-    Quotient "DIV" 6,
+    Quotient "DIV" 7,
     /// What `DIV` leaves; it has the sign of the left operand.
-    Remainder "%" 6,
+    Remainder "%" 7,
 }
 
 impl BinaryOp {
@@ -436,7 +438,7 @@ impl BinaryOp {
     /// The precedence of comparisons, to which IS NULL belongs.
     pub const COMPARISON_PRECEDENCE: u8 = 4;
     /// The precedence of the sign.
-    pub const SIGN_PRECEDENCE: u8 = 7;
+    pub const SIGN_PRECEDENCE: u8 = 8;
 
     /// Whether it compares two values.
     pub fn is_comparison(self) -> bool {

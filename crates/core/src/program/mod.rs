@@ -35,8 +35,8 @@
 //!            | START TRANSACTION ";" | SET TRANSACTION ISOLATION LEVEL level ";" | COMMIT ";" | ROLLBACK ";"
 //!            | RETURN [ expr { "," expr } ] ";" | SIGNAL expr ";"
 //!            | SQL of any dialect, up to ";"
-//! expr       = literals, variables, OR AND NOT, = <> < <= > >=, IS [NOT] NULL, + - * / DIV %, parentheses,
-//!              FOUND() ROW_COUNT() ANY()
+//! expr       = literals, variables, OR AND NOT, = <> < <= > >=, IS [NOT] NULL, ||, + - * / DIV %,
+//!              parentheses, FOUND() ROW_COUNT() ANY()
 //! ```
 //!
 //! Inside SQL a variable is always `:name`, so that it cannot be taken for a column; in expressions the colon is

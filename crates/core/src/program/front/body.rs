@@ -255,21 +255,21 @@ impl<'a> Body<'a, '_> {
         }
     }
 
-    /// Whether we compute as every server does. Quotients have as many digits as each server likes, and what a backslash
-    /// in a string means is MySQL's business.
+    /// Whether we compute as every server does. Quotients have as many digits as each server likes, `||` is a choice in
+    /// MySQL and depends on the types in PostgreSQL, and what a backslash in a string means is MySQL's business.
     fn is_ours(&self, expr: &Expr, tokens: &Cursor<'_>) -> bool {
-        fn divides(expr: &Expr) -> bool {
+        fn differs(expr: &Expr) -> bool {
             match &expr.kind {
-                ExprKind::Binary { op: BinaryOp::Divide, .. } => true,
-                ExprKind::Binary { left, right, .. } => divides(left) || divides(right),
+                ExprKind::Binary { op: BinaryOp::Divide | BinaryOp::Concat, .. } => true,
+                ExprKind::Binary { left, right, .. } => differs(left) || differs(right),
                 ExprKind::Negate(inner) | ExprKind::Not(inner) | ExprKind::IsNull { operand: inner, .. } => {
-                    divides(inner)
+                    differs(inner)
                 }
                 _ => false,
             }
         }
         let escapes = |token: &Token<'_>| token.kind == TokenKind::String && token.text.contains('\\');
-        !divides(expr) && !tokens.rest().iter().any(escapes)
+        !differs(expr) && !tokens.rest().iter().any(escapes)
     }
 
     /// An expression that is needed at once: what the server computes goes to a variable first.

@@ -184,7 +184,7 @@ impl Types<'_> {
             ExprKind::Binary { op, left, right } => {
                 self.learn_inside(left);
                 self.learn_inside(right);
-                if matches!(op, BinaryOp::And | BinaryOp::Or) {
+                if matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Concat) {
                     return;
                 }
                 for (one, other) in [(left, right), (right, left)] {
@@ -221,6 +221,7 @@ impl Types<'_> {
                 }
                 BinaryOp::Quotient => plain("INT"),
                 BinaryOp::Divide => plain("DECIMAL"),
+                BinaryOp::Concat => plain(UNSAID),
                 _ => plain("BOOLEAN"),
             },
             _ => None,
@@ -272,7 +273,8 @@ fn is_truth(expr: &Expr) -> bool {
         ExprKind::Not(_) | ExprKind::IsNull { .. } | ExprKind::Found => true,
         ExprKind::Binary { op, .. } => !matches!(
             op,
-            BinaryOp::Add
+            BinaryOp::Concat
+                | BinaryOp::Add
                 | BinaryOp::Subtract
                 | BinaryOp::Multiply
                 | BinaryOp::Divide

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use txloom_core::program::{Expr, ExprKind, Span};
+use txloom_core::program::{BinaryOp, Expr, ExprKind, Span};
 use txloom_core::value::Value as Constant;
 
 use super::vocabulary::Sort;
@@ -30,6 +30,9 @@ pub(crate) enum Value {
     /// Nothing is known.
     Unknown(Span),
 }
+
+/// How many pieces of a text are put together again: more are any value.
+const JOINED_MAX: usize = 100;
 
 /// A text, piece by piece.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -73,8 +76,28 @@ impl Template {
         }
         match self.pieces.as_slice() {
             [Piece::Hole { value, .. }] => value.clone(),
-            _ => Expr { kind: ExprKind::Any, span },
+            pieces if pieces.len() > JOINED_MAX => any(span),
+            _ => self.joined(span),
         }
+    }
+
+    /// `'no. ' || :number`
+    fn joined(&self, span: Span) -> Expr {
+        let mut parts: Vec<Expr> = Vec::new();
+        for piece in &self.pieces {
+            match (piece, parts.last_mut().map(|last| &mut last.kind)) {
+                (Piece::Text { text, .. }, Some(ExprKind::Literal(Constant::Text(before)))) => before.push_str(text),
+                (Piece::Text { text, .. }, _) => {
+                    parts.push(Expr { kind: ExprKind::Literal(Constant::text(text.clone())), span });
+                }
+                (Piece::Hole { value, .. }, _) => parts.push(value.clone()),
+            }
+        }
+        let join = |left: Expr, right: Expr| {
+            let (left, right) = (Box::new(left), Box::new(right));
+            Expr { kind: ExprKind::Binary { op: BinaryOp::Concat, left, right }, span }
+        };
+        parts.into_iter().reduce(join).unwrap_or_else(|| any(span))
     }
 
     /// The place of its first constant, which tells it apart from all others.

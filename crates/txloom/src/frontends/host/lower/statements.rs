@@ -2,8 +2,8 @@
 
 use txloom_core::program::{self as ir, Branch, Span, Statement, StatementKind};
 
-use super::super::tree::{Case, Expr, ExprKind, Operator, Stmt, StmtKind};
-use super::super::values::{State, Value, variable, whole};
+use super::super::tree::{Case, Class, Expr, ExprKind, Operator, Stmt, StmtKind};
+use super::super::values::{Object, State, Value, variable, whole};
 use super::super::vocabulary::Sort;
 use super::{Loop, Lowerer};
 
@@ -246,20 +246,15 @@ impl<'p> Lowerer<'p> {
 
     /// `return`
     fn return_from(&mut self, value: Option<&'p Expr>, span: Span) {
+        if self.frame().exit.is_none() {
+            return self.end_with(value, span);
+        }
         let value = value.map(|value| self.value(value));
         self.finish_tries(span);
         if self.state.is_dead {
             return;
         }
-        let Some(exit) = self.frame().exit.as_ref() else {
-            let outputs = match value {
-                Some(value) if self.is_output(&value) => vec![self.expr_of(value, span)],
-                _ => Vec::new(),
-            };
-            self.emit(StatementKind::Return(outputs), span);
-            self.state.is_dead = true;
-            return;
-        };
+        let Some(exit) = self.frame().exit.as_ref() else { return };
         let (label, number, slot) = (exit.label.clone(), exit.number.clone(), exit.slot);
         let count = i64::try_from(exit.returns.len()).unwrap_or(0) + 1;
         let at = self.at(span);
@@ -275,6 +270,43 @@ impl<'p> Lowerer<'p> {
             exit.returns.push((count, returned, state));
         }
         self.state.is_dead = true;
+    }
+
+    /// `return` of the procedure itself: what it returns are its outputs.
+    fn end_with(&mut self, value: Option<&'p Expr>, span: Span) {
+        let values: Vec<Value> = match value.map(|value| &value.kind) {
+            Some(ExprKind::New { class, arguments }) if self.tuple(class).is_some() => {
+                arguments.iter().map(|argument| self.value(argument)).collect()
+            }
+            _ => match value.map(|value| self.value(value)) {
+                Some(Value::Object(id)) => self.parts(id, span),
+                value => value.into_iter().collect(),
+            },
+        };
+        self.finish_tries(span);
+        if self.state.is_dead {
+            return;
+        }
+        let is_part = |value: &Value| values.len() > 1 && *value == Value::Null;
+        let is_told = values.iter().all(|value| self.is_output(value) || is_part(value));
+        let told = if is_told { values } else { Vec::new() };
+        let outputs = told.into_iter().map(|value| self.expr_of(value, span)).collect();
+        self.emit(StatementKind::Return(outputs), span);
+        self.state.is_dead = true;
+    }
+
+    /// A class whose objects are nothing but the values that they are made of, as Java's records are.
+    fn tuple(&self, class: &str) -> Option<&'p Class> {
+        let class = self.world.class_named(class).map(|at| self.world.class(at));
+        class.filter(|class| class.methods.iter().all(|method| !method.is_constructor))
+    }
+
+    /// The values that such an object is made of.
+    fn parts(&mut self, object: usize, span: Span) -> Vec<Value> {
+        let Some(Object::Record(record)) = self.state.objects.get(&object).cloned() else { return Vec::new() };
+        let fields = self.tuple(&record.class).map(|class| class.fields.as_slice()).unwrap_or_default();
+        let slots: Option<Vec<usize>> = fields.iter().map(|field| record.fields.get(&field.name).copied()).collect();
+        slots.unwrap_or_default().into_iter().map(|slot| self.read(slot, span)).collect()
     }
 
     fn is_output(&self, value: &Value) -> bool {
