@@ -36,18 +36,20 @@ public class DeleteReservation extends Procedure {
             }
         }
 
-        int rId;
-        long price;
+        Integer rId = null;
+        long price = 0;
         try (PreparedStatement stmt = getPreparedStatement(conn, GetReservation)) {
             stmt.setInt(1, fId);
             stmt.setObject(2, cId, java.sql.Types.INTEGER);
             try (ResultSet rs = stmt.executeQuery()) {
-                if (!rs.next()) {
-                    throw new UserAbortException("no such customer or reservation");
+                if (rs.next()) {
+                    rId = rs.getInt("r_id");
+                    price = rs.getLong("r_price");
                 }
-                rId = rs.getInt("r_id");
-                price = rs.getLong("r_price");
             }
+        }
+        if (rId == null) {
+            throw new UserAbortException("no such customer or reservation");
         }
 
         int airline;

@@ -105,20 +105,20 @@ public class Pages {
     }
 
     private static String text(Connection conn, int pageId, int revId) throws SQLException {
-        int textId;
+        int textId = 0;
         try (PreparedStatement ps = conn.prepareStatement(WikiSql.TEXT_OF_REVISION)) {
             ps.setInt(1, pageId);
             ps.setInt(2, revId);
             try (ResultSet rs = ps.executeQuery()) {
-                rs.next();
-                textId = rs.getInt("rev_text_id");
+                if (rs.next()) {
+                    textId = rs.getInt("rev_text_id");
+                }
             }
         }
         try (PreparedStatement ps = conn.prepareStatement(WikiSql.TEXT)) {
             ps.setInt(1, textId);
             try (ResultSet rs = ps.executeQuery()) {
-                rs.next();
-                return rs.getString("old_text");
+                return rs.next() ? rs.getString("old_text") : null;
             }
         }
     }

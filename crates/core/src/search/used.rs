@@ -167,9 +167,10 @@ fn needs(node: &Node, behind: &Cells<'_>) -> Needs {
     let (wanted, decides): (Vec<bool>, bool) = match &node.operation.kind {
         OperationKind::Send(sql) => {
             let wanted = node.defines.iter().map(|one| behind.contains(&Cell::Variable(&one.variable.name)));
-            // With STRICT, a row that is missing ends the call: a decision.
+            // With STRICT, a row that is missing ends the call: a decision. Of a sum there is always one.
             let is_strict = sql.into_clause().is_some_and(|into| into.rule == IntoRule::Strict);
-            (wanted.collect(), is_strict || behind.contains(&Cell::Count))
+            let has_one_row = node.access.selection.as_ref().is_some_and(|one| one.is_exact && one.aggregates());
+            (wanted.collect(), (is_strict && !has_one_row) || behind.contains(&Cell::Count))
         }
         OperationKind::Open(cursor, _) => {
             let columns = 0..node.access.outputs.len();
@@ -260,6 +261,11 @@ mod tests {
         check("SELECT a INTO :x FROM t WHERE id = :k; SET o = :x; RETURN :x;", "-");
         check("SELECT a FROM t WHERE id = :k;", "-");
         check("SELECT a INTO STRICT :x FROM t WHERE id = :k;", "+t.a");
+        check("SELECT SUM(a) INTO STRICT :x FROM t;", "-");
+        check(
+            "SELECT a INTO STRICT :x FROM t WHERE id = :k; SELECT COUNT(*) INTO STRICT :o FROM u WHERE c = :x;",
+            "+t.a -",
+        );
         check("SELECT a INTO :x FROM t WHERE id = :k; IF FOUND() THEN SET o = 1; END IF;", "+t.a");
         check("SELECT a INTO :x FROM t; UPDATE t SET a = 1; IF FOUND() THEN SET o = 1; END IF;", "- +");
     }

@@ -99,7 +99,8 @@ fn examples_have_the_same_schedules_in_every_form() {
         let mut names = Vec::new();
         for program in examples() {
             let sql = told(&in_sql(program));
-            let (_, schedules, points) = EXPECTED.iter().find(|(name, ..)| *name == program.name).expect("all are there");
+            let (_, schedules, points) =
+                EXPECTED.iter().find(|(name, ..)| *name == program.name).expect("all are there");
             assert_eq!((sql.schedules.len(), sql.points.len()), (*schedules, *points), "{}: {sql:?}", program.name);
             for (name, project) in forms(program) {
                 let errors = project.diagnostics.iter().filter(|(_, one)| one.severity == Severity::Error).count();

@@ -36,6 +36,7 @@
 //! * `analyze`: schedules of programs that can go wrong, run on every engine
 //! * `frontends`: applications in Java, from the command line; `sources`: in Python and C
 //! * `agenda`: AGENDA's examples have the same schedules in every language, and as logs
+//! * `same_program`: the benchmark programs in Java give the program of their SQL forms
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
@@ -84,6 +85,7 @@ mod analyze;
 mod frontends;
 mod sources;
 mod agenda;
+mod same_program;
 mod analyze_search;
 mod analyze_fix;
 mod logs;
