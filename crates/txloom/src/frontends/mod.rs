@@ -94,11 +94,15 @@ pub fn read(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(us
     if !files.iter().any(is_host) {
         return Vec::new();
     }
-    // Code is followed as deep as it is nested.
+    with_deep_stack(|| read_host(files, known, language))
+}
+
+/// Code is followed as deep as it is nested. A panic there is one here: nobody may take it for an empty program.
+fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let work = move || read_host(files, known, language);
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
-        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        let thread = thread.unwrap_or_else(|error| panic!("no thread to read the sources with: {error}"));
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -124,4 +128,28 @@ fn read_host(files: &[SourceFile], known: &Schema, language: Language) -> Vec<(u
         }
     }
     readings
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use std::io;
+
+    use super::with_deep_stack;
+    use crate::cli::{self, Streams};
+    use crate::exit::Exit;
+
+    #[test]
+    fn what_is_read_comes_back() {
+        assert_eq!(with_deep_stack(|| 6 * 7), 42);
+    }
+
+    #[test]
+    fn a_defect_is_an_internal_error_not_an_empty_program() {
+        let mut streams = Streams::of("", io::sink(), io::sink());
+        let exit = cli::guarded(&mut streams, |_| {
+            with_deep_stack(|| panic!("a defect, for the test"));
+            Ok(Exit::Clean)
+        });
+        assert_eq!(exit, Exit::Internal);
+    }
 }
