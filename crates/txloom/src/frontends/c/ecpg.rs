@@ -102,17 +102,4 @@ impl Vocabulary for Ecpg {
     fn divides_whole(&self) -> bool {
         true
     }
-
-    fn is_main(&self, _method: &str) -> bool {
-        false
-    }
-
-    /// It does, but a pointer to a struct may come from anywhere.
-    fn says_types(&self) -> bool {
-        false
-    }
-
-    fn roots_own_transactions(&self) -> bool {
-        true
-    }
 }

@@ -156,13 +156,16 @@ pub(crate) trait Vocabulary: Sync {
     /// Whether whole numbers are divided into whole numbers.
     fn divides_whole(&self) -> bool;
     /// The methods that are a transaction whatever they are called from: their class gives the name.
-    fn is_main(&self, method: &str) -> bool;
-    /// Whether the language says of which types variables are.
+    fn is_main(&self, _method: &str) -> bool {
+        false
+    }
+    /// Whether what the source says of the types of variables can be relied upon. (C says it, but a pointer to a struct may
+    /// come from anywhere.)
     fn says_types(&self) -> bool {
-        true
+        false
     }
     /// Whether the methods that end transactions are the procedures, whoever calls them.
     fn roots_own_transactions(&self) -> bool {
-        false
+        true
     }
 }

@@ -216,6 +216,15 @@ impl Vocabulary for Jdbc {
     fn is_main(&self, method: &str) -> bool {
         method == "run"
     }
+
+    fn says_types(&self) -> bool {
+        true
+    }
+
+    /// Whoever calls them may end them.
+    fn roots_own_transactions(&self) -> bool {
+        false
+    }
 }
 
 /// A type, without its package and what it is made of.

@@ -195,16 +195,4 @@ impl Vocabulary for DbApi {
     fn divides_whole(&self) -> bool {
         false
     }
-
-    fn is_main(&self, _method: &str) -> bool {
-        false
-    }
-
-    fn says_types(&self) -> bool {
-        false
-    }
-
-    fn roots_own_transactions(&self) -> bool {
-        true
-    }
 }
