@@ -13,6 +13,7 @@
 //! * [`population`]: how fast tables are filled, compared with the server's own loader
 //! * [`generate`]: how many transactions of a storm are made a second, and the memory that it takes
 //! * [`logs`]: how fast a server's log becomes procedures, and the memory that it takes
+//! * [`sources`]: how fast ten thousand lines of Java become procedures
 //! * [`histories`]: the history checker; generated histories have at most so many transactions
 
 mod steps;
@@ -24,6 +25,7 @@ mod force;
 mod search;
 pub(crate) mod generate;
 mod logs;
+mod sources;
 mod peak;
 pub(crate) mod histories;
 
@@ -32,7 +34,7 @@ use anyhow::{Context, Result};
 use crate::date;
 
 const SECTIONS: &[&str] =
-    &["steps", "hunt", "graph", "storm", "force", "search", "population", "generate", "logs", "histories"];
+    &["steps", "hunt", "graph", "storm", "force", "search", "population", "generate", "logs", "sources", "histories"];
 const TRANSACTIONS_MAX: usize = 1_000_000;
 
 /// Measures what is wanted; only a whole run writes the table. True if every bar is met.
@@ -61,6 +63,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             "population" => population::run(&mut table)?,
             "generate" => generate::run(&mut table)?,
             "logs" => logs::run(&mut table)?,
+            "sources" => sources::run(&mut table)?,
             _ => histories::run(&mut table, transactions_max)?,
         };
     }
