@@ -28,6 +28,7 @@ bench: deps
 # Coverage-guided fuzzing of the parsers; needs `cargo install cargo-fuzz`. RUSTC_BOOTSTRAP lets a stable compiler instrument.
 FUZZ_SECONDS ?= 600
 HISTORY_PARSERS = elle plume awdit dbcop binary
+FRONT_ENDS = java python c logs
 fuzz:
 	mkdir -p fuzz/corpus/case fuzz/corpus/toml
 	RUSTC_BOOTSTRAP=1 cargo fuzz run case --sanitizer none \
@@ -36,3 +37,6 @@ fuzz:
 	    mkdir -p fuzz/corpus/$$parser && RUSTC_BOOTSTRAP=1 cargo fuzz run $$parser --sanitizer none \
 	        fuzz/corpus/$$parser corpus/histories/* -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 	RUSTC_BOOTSTRAP=1 cargo fuzz run toml --sanitizer none fuzz/corpus/toml profiles -- -max_total_time=$(FUZZ_SECONDS)
+	for language in $(FRONT_ENDS); do \
+	    mkdir -p fuzz/corpus/$$language && RUSTC_BOOTSTRAP=1 cargo fuzz run $$language --sanitizer none \
+	        fuzz/corpus/$$language corpus/programs/*/$$language -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done

@@ -1,0 +1,9 @@
+//! Applications in C with embedded SQL.
+
+#![no_main]
+
+mod sources;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| sources::fuzz("fuzz.pgc", text));
