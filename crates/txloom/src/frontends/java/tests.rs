@@ -76,6 +76,41 @@ END;
 }
 
 #[test]
+fn texts_that_are_kept_are_joined() {
+    check(
+        "int id, String owner",
+        r#"String note = "for " + owner + ", no. " + id;
+        PreparedStatement insert = conn.prepareStatement("INSERT INTO log VALUES (?, 1, 0, ?)");
+        insert.setInt(1, id);
+        insert.setString(2, note + "!");
+        insert.executeUpdate();"#,
+        "DECLARE insert_2 VARCHAR DEFAULT 'for ' || :owner || ', no. ' || :id || '!';
+        INSERT INTO log VALUES (:id, 1, 0, :insert_2);",
+    );
+}
+
+#[test]
+fn the_parts_of_a_record_are_outputs() {
+    for returned in [
+        "return new Entry(rs.getInt(1), rs.getString(2));",
+        "Entry e = new Entry(rs.getInt(1), rs.getString(2)); return e;",
+    ] {
+        let text = program(&[&class(&format!(
+            r#"record Entry(int id, String note) {{ }}
+            public Entry find(int id) throws SQLException {{
+                PreparedStatement select = conn.prepareStatement("SELECT id, note FROM log WHERE id = ?");
+                select.setInt(1, id);
+                ResultSet rs = select.executeQuery();
+                rs.next();
+                {returned}
+            }}"#
+        ))]);
+        let last = text.lines().rev().nth(1).unwrap_or_default().trim();
+        assert!(last.starts_with("RETURN :") && last.split(", :").count() == 2, "{returned}: {text}");
+    }
+}
+
+#[test]
 fn rows_are_fetched_as_people_fetch_them() {
     let query =
         r#"ResultSet rs = conn.createStatement().executeQuery("SELECT id, balance FROM accounts WHERE id = 1"); "#;
