@@ -115,6 +115,8 @@ pub(super) struct Flow {
 
 /// Solves `IN[n] = ∪ OUT[p]`, `OUT[n] = (IN[n] − KILL[n]) ∪ GEN[n]` by a work-list, from below. Nodes that are never
 /// reached get and give nothing.
+///
+/// Facts only ever come in, so that each is asked once per node whether it goes on.
 pub(super) fn solve(
     procedure: &Procedure,
     generated: &[BTreeSet<usize>],
@@ -122,19 +124,66 @@ pub(super) fn solve(
 ) -> Flow {
     let count = procedure.nodes.len();
     let (reached, predecessors) = (reached(procedure), predecessors(procedure));
-    let mut flow = Flow { into: vec![BTreeSet::new(); count], out: vec![BTreeSet::new(); count] };
+    let facts = generated.iter().filter_map(|some| some.last()).max().map_or(0, |last| last + 1);
+    let (mut into, mut out) = (vec![Facts::none(facts); count], vec![Facts::none(facts); count]);
+    for node in (0..count).filter(|node| reached[*node]) {
+        for fact in &generated[node] {
+            out[node].insert(*fact);
+        }
+    }
     let mut open: BTreeSet<usize> = (0..count).filter(|node| reached[*node]).collect();
+    let mut is_first = vec![true; count];
     while let Some(node) = open.pop_first() {
-        let into: BTreeSet<usize> = predecessors[node].iter().flat_map(|from| &flow.out[*from]).copied().collect();
-        let mut out: BTreeSet<usize> = into.iter().copied().filter(|fact| !kills(node, *fact)).collect();
-        out.extend(&generated[node]);
-        flow.into[node] = into;
-        if out != flow.out[node] {
-            flow.out[node] = out;
+        let mut all = Facts::none(facts);
+        predecessors[node].iter().for_each(|from| all.unite(&out[*from]));
+        let mut grows = std::mem::replace(&mut is_first[node], false) && !out[node].is_empty();
+        for fact in all.without(&into[node]).iter().filter(|fact| !kills(node, *fact)) {
+            grows |= out[node].insert(fact);
+        }
+        into[node] = all;
+        if grows {
             open.extend(&procedure.nodes[node].successors);
         }
     }
-    flow
+    let sets = |all: Vec<Facts>| all.iter().map(|facts| facts.iter().collect()).collect();
+    Flow { into: sets(into), out: sets(out) }
+}
+
+/// A set of facts, a bit for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Facts(Vec<u64>);
+
+impl Facts {
+    fn none(count: usize) -> Facts {
+        Facts(vec![0; count.div_ceil(64)])
+    }
+
+    /// Whether the fact is new.
+    fn insert(&mut self, fact: usize) -> bool {
+        let (word, bit) = (&mut self.0[fact / 64], 1 << (fact % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    fn unite(&mut self, other: &Facts) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    fn without(&self, other: &Facts) -> Facts {
+        Facts(self.0.iter().zip(&other.0).map(|(word, less)| word & !less).collect())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().enumerate().flat_map(|(at, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| at * 64 + bit)
+        })
+    }
 }
 
 #[cfg(test)]
