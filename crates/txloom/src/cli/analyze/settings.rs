@@ -151,7 +151,7 @@ enum Log {
 /// So many bytes show whether something is a log.
 const BEGINNING: u64 = 64 << 10;
 
-/// Looks into a file. A log is told by its name, or by its first lines if it is no SQL.
+/// Looks into a file. A log is told by its name, or by its first lines if its name says nothing.
 fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     if is_stdin(path) {
         let mut input = streams.take_input();
@@ -166,9 +166,10 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
         return text.map(Input::Text).map_err(|_| Failure::bad_input("the standard input is not UTF-8 text"));
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_log = extension == Some("log") || (extension != Some("sql") && logs::is_log(path));
-    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     let language = SourceLanguage::named(&path.to_string_lossy());
+    // A comment of a source may say `WARNING: …`; what its name says counts.
+    let is_log = extension == Some("log") || (language.is_none() && logs::is_log(path));
+    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     if !is_log && language.is_some_and(|language| language != SourceLanguage::Sql) {
         return std::fs::read(path).map(|bytes| Input::Text(source_text(bytes))).map_err(cannot_read);
     }
