@@ -3,8 +3,9 @@
 use txloom_core::program::{self as ir, Branch, Span, Statement, StatementKind};
 
 use super::super::tree::{Case, Expr, ExprKind, Operator, Stmt, StmtKind};
-use super::super::values::{State, Value, variable, whole};
+use super::super::values::{Object, Sendable, State, Value, variable, whole};
 use super::super::vocabulary::Sort;
+use super::database::Wanted;
 use super::{Loop, Lowerer};
 
 /// A branch that has been followed: what its condition needs, the condition, what it does.
@@ -252,6 +253,7 @@ impl<'p> Lowerer<'p> {
             return;
         }
         let Some(exit) = self.frame().exit.as_ref() else {
+            self.send_given(value.as_ref(), span);
             let outputs = match value {
                 Some(value) if self.is_output(&value) => vec![self.expr_of(value, span)],
                 _ => Vec::new(),
@@ -275,6 +277,16 @@ impl<'p> Lowerer<'p> {
             exit.returns.push((count, returned, state));
         }
         self.state.is_dead = true;
+    }
+
+    /// A statement that the procedure gives back, with its values: whoever asked for it sends it.
+    fn send_given(&mut self, value: Option<&Value>, span: Span) {
+        let Some(statement) = value.filter(|value| self.is_prepared(value)) else { return };
+        let Value::Object(id) = statement else { return };
+        let Some(Object::Statement(Sendable { rows: None, count: None, .. })) = self.state.objects.get(id) else {
+            return;
+        };
+        self.send_from(statement.clone(), Vec::new(), Wanted::Either, None, span);
     }
 
     fn is_output(&self, value: &Value) -> bool {
