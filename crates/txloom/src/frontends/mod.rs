@@ -39,7 +39,7 @@ pub enum SourceLanguage {
 
 /// Each language with the endings of its files.
 const LANGUAGES: &[(SourceLanguage, &[&str])] = &[
-    (SourceLanguage::Sql, &["sql"]),
+    (SourceLanguage::Sql, &["sql", "ddl", "cql"]),
     (SourceLanguage::Java, &["java"]),
     (SourceLanguage::Python, &["py"]),
     (SourceLanguage::C, &["pgc", "pc", "ec", "sqc", "c"]),

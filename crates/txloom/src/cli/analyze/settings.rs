@@ -169,6 +169,7 @@ fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let language = SourceLanguage::named(&path.to_string_lossy());
+    // A comment of a source may say `WARNING: …`; what its name says counts.
     let is_log = extension == Some("log") || (language.is_none() && logs::is_log(path));
     let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     if !is_log && language.is_some_and(|language| language != SourceLanguage::Sql) {

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::schema::Schema;
-use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Statement, StatementKind};
+use txloom_core::program::{Diagnostic, Expr, ExprKind, Language, Procedure, Span, Statement, StatementKind};
 
 use super::super::FileReading;
 use super::index::{MethodId, World};
 use super::lower::{Lowered, Lowerer, Site, plain_name};
 use super::owners;
 use super::tidy;
-use super::tree::{self, Operator, Unit};
+use super::tree::{self, Method, Nature, Operator, Unit};
 use super::types;
 use super::visit;
 use super::vocabulary::Vocabulary;
@@ -31,14 +31,18 @@ pub(crate) fn read(
         })
         .collect();
     let mut sites = sites_in(units);
-    let roots = if vocabulary.roots_own_transactions() { owners::roots(&world) } else { roots(&world) };
+    let roots = match vocabulary.roots_own_transactions() {
+        true => owners::roots(&world).into_iter().map(|(id, name)| (id, id.class, name)).collect(),
+        false => roots(&world),
+    };
     let mut names = BTreeSet::new();
-    let followed = |(id, name): (MethodId, String)| {
+    let followed = |(id, class, name): (MethodId, usize, String)| {
         let file = world.file(id);
-        (file, Lowerer::new(&world, file).procedure(&unique(name, &mut names), id))
+        (file, Lowerer::new(&world, file).procedure(&unique(name, &mut names), id, class))
     };
     let mut lowered: Vec<(usize, Lowered)> = roots.into_iter().map(followed).collect();
     lowered.iter().for_each(|(_, one)| take_sites(one, &mut sites));
+    lowered.extend(uncalled(&world, &mut sites, &mut names));
     let unsent = constants(&world, &mut sites, &mut names);
     unsent.iter().for_each(|(_, one)| take_sites(one, &mut sites));
     lowered.extend(unsent);
@@ -88,6 +92,55 @@ fn take_sites(one: &Lowered, sites: &mut BTreeMap<(usize, usize), Site>) {
         known.is_understood |= site.is_understood;
         known.is_sent = true;
     }
+}
+
+/// Methods with statements that nobody has sent so far, as procedures: constructors, functions that are passed on, what
+/// only code calls that is not there.
+fn uncalled(
+    world: &World<'_>,
+    sites: &mut BTreeMap<(usize, usize), Site>,
+    names: &mut BTreeSet<String>,
+) -> Vec<(usize, Lowered)> {
+    let mut lowered = Vec::new();
+    for (class, file, definition) in world.classes() {
+        for (method, one) in definition.methods.iter().enumerate() {
+            let id = MethodId { class, method };
+            if !mentions_unsent(world, id, sites) {
+                continue;
+            }
+            let wish = match definition.nature {
+                Nature::Function => format!("{}_function", definition.outer.as_deref().unwrap_or("")),
+                _ if one.is_constructor => format!("new_{}", definition.name),
+                _ => one.name.clone(),
+            };
+            let name = unique(plain_name(&wish, "p_"), names);
+            let followed = Lowerer::new(world, file).procedure(&name, id, class);
+            let sends_new = followed.sites.keys().any(|place| sites.get(place).is_none_or(|site| !site.is_sent));
+            if sends_new {
+                take_sites(&followed, sites);
+                lowered.push((file, followed));
+            } else {
+                names.remove(&name);
+            }
+        }
+    }
+    lowered
+}
+
+/// Whether a method names a statement that nobody has sent: its text, or the constant that holds it.
+fn mentions_unsent(world: &World<'_>, id: MethodId, sites: &BTreeMap<(usize, usize), Site>) -> bool {
+    let has_unsent = |file: usize, span: Span| {
+        let range = (file, span.start)..(file, span.end.max(span.start + 1));
+        sites.range(range).any(|(_, site)| !site.is_sent)
+    };
+    let mut found = has_unsent(world.file(id), world.method(id).span);
+    visit::expressions(&world.method(id).body, &mut |expr| {
+        let tree::ExprKind::Name(name) = &expr.kind else { return };
+        if let Some((owner, field)) = world.field(id.class, name).filter(|_| !found) {
+            found = field.value.as_ref().is_some_and(|value| has_unsent(world.file_of(owner), value.span));
+        }
+    });
+    found
 }
 
 /// Constants that nobody sends, as procedures of their own: who sends them may be in a file that is not there.
@@ -141,7 +194,7 @@ fn unique(name: String, names: &mut BTreeSet<String>) -> String {
 }
 
 /// The methods that are transactions: those that nobody of the program calls, and those that are whoever calls them.
-fn roots(world: &World<'_>) -> Vec<(MethodId, String)> {
+fn roots(world: &World<'_>) -> Vec<(MethodId, usize, String)> {
     let mut called: BTreeSet<(&str, usize)> = BTreeSet::new();
     for (_, _, class) in world.classes() {
         for method in &class.methods {
@@ -156,17 +209,31 @@ fn roots(world: &World<'_>) -> Vec<(MethodId, String)> {
     }
     let mut roots = Vec::new();
     for (class, _, definition) in world.classes() {
-        for (method, one) in definition.methods.iter().enumerate() {
+        let stands_in_method = matches!(definition.nature, Nature::Local | Nature::Function);
+        for (method, one) in definition.methods.iter().enumerate().filter(|_| !stands_in_method) {
             let is_main = world.vocabulary.is_main(&one.name);
             let is_called = called.contains(&(one.name.as_str(), one.parameters.len()));
             if one.is_constructor || (!is_main && (is_called || !one.is_public)) {
                 continue;
             }
-            let name = if is_main && !definition.name.is_empty() { &definition.name } else { &one.name };
-            roots.push((MethodId { class, method }, plain_name(name, "p_")));
+            let id = MethodId { class, method };
+            if is_main && !definition.name.is_empty() {
+                let name = |class: usize| plain_name(&world.class(class).name, "p_");
+                roots.extend(heirs(world, id).into_iter().map(|class| (id, class, name(class))));
+            } else {
+                roots.push((id, class, plain_name(&one.name, "p_")));
+            }
         }
     }
     roots
+}
+
+/// The classes whose objects have a method, and not one of their own in its place; its own, if there are none.
+fn heirs(world: &World<'_>, id: MethodId) -> Vec<usize> {
+    let Method { name, parameters, .. } = world.method(id);
+    let has_it = |class: &usize| world.find(*class, name, parameters.len()) == Some(id);
+    let heirs: Vec<usize> = world.concrete(id.class).into_iter().filter(has_it).collect();
+    if heirs.is_empty() { vec![id.class] } else { heirs }
 }
 
 /// The SQL texts that stand in the files.
@@ -181,10 +248,37 @@ fn sites_in(units: &[(usize, Unit)]) -> BTreeMap<(usize, usize), Site> {
             for field in class.fields.iter().filter(|field| mentioned.contains(field.name.as_str())) {
                 field.value.iter().for_each(|value| visit::inside(value, &mut note));
             }
-            class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut note));
+            let methods = class.methods.iter().map(|method| &method.body);
+            for body in class.initializers.iter().chain(methods) {
+                let idle = idle_texts(body);
+                visit::expressions(body, &mut |expr| {
+                    if !idle.contains(&expr.span.start) {
+                        note(expr);
+                    }
+                });
+            }
         }
     }
     sites
+}
+
+/// Where texts begin that go to variables which nobody mentions.
+fn idle_texts(body: &[tree::Stmt]) -> BTreeSet<usize> {
+    let mut names = BTreeSet::new();
+    visit::expressions(body, &mut |expr| insert_name(expr, &mut names));
+    let mut idle = BTreeSet::new();
+    visit::statements(body, &mut |statement| {
+        if let tree::StmtKind::Declare { name, value: Some(value), .. } = &statement.kind
+            && !names.contains(name.as_str())
+        {
+            let mut pieces = Vec::new();
+            texts(value, &mut pieces);
+            idle.extend(
+                pieces.iter().map(|(span, _)| span.start).chain([value.span.start]).filter(|_| !pieces.is_empty()),
+            );
+        }
+    });
+    idle
 }
 
 /// Every name that is mentioned anywhere.
@@ -193,6 +287,7 @@ fn mentioned(units: &[(usize, Unit)]) -> BTreeSet<&str> {
     for class in units.iter().flat_map(|(_, unit)| &unit.classes) {
         let mut found = |expr| insert_name(expr, &mut names);
         class.fields.iter().filter_map(|field| field.value.as_ref()).for_each(|value| visit::inside(value, &mut found));
+        class.initializers.iter().for_each(|body| visit::expressions(body, &mut found));
         class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut found));
     }
     names
@@ -229,7 +324,7 @@ fn note_site(
 }
 
 /// The constants of a text that is put together.
-fn texts<'t>(expr: &'t tree::Expr, pieces: &mut Vec<(txloom_core::program::Span, &'t str)>) {
+fn texts<'t>(expr: &'t tree::Expr, pieces: &mut Vec<(Span, &'t str)>) {
     match &expr.kind {
         tree::ExprKind::Text(text) => pieces.push((expr.span, text)),
         tree::ExprKind::Chain(Operator::Add, operands) => operands.iter().for_each(|one| texts(one, pieces)),
@@ -269,7 +364,7 @@ fn warn_unknown(procedure: &Procedure, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn unknown_in(statements: &[Statement], found: &mut Vec<txloom_core::program::Span>) {
+fn unknown_in(statements: &[Statement], found: &mut Vec<Span>) {
     for statement in statements {
         match &statement.kind {
             StatementKind::Declare { default: Some(value), .. } | StatementKind::Assign { value, .. } => {
@@ -291,7 +386,7 @@ fn unknown_in(statements: &[Statement], found: &mut Vec<txloom_core::program::Sp
     }
 }
 
-fn unknown_inside(expr: &Expr, found: &mut Vec<txloom_core::program::Span>) {
+fn unknown_inside(expr: &Expr, found: &mut Vec<Span>) {
     match &expr.kind {
         ExprKind::Any => found.push(expr.span),
         ExprKind::Binary { left, right, .. } => {

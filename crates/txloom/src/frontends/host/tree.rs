@@ -20,8 +20,30 @@ pub(crate) struct Class {
     pub(crate) name: String,
     /// The class whose fields and methods it has, too.
     pub(crate) parent: Option<String>,
+    /// What else it has fields and methods of.
+    pub(crate) interfaces: Vec<String>,
+    /// The class that it stands in.
+    pub(crate) outer: Option<String>,
     pub(crate) fields: Vec<Field>,
     pub(crate) methods: Vec<Method>,
+    /// What is done when it is loaded, or when an object of it is made, beside the constructors.
+    pub(crate) initializers: Vec<Vec<Stmt>>,
+    /// The names of all objects that it will ever have, if it is an enumeration.
+    pub(crate) constants: Vec<String>,
+    pub(crate) nature: Nature,
+}
+
+/// What a class is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Nature {
+    #[default]
+    Plain,
+    /// Only classes below it have objects.
+    Abstract,
+    /// It stands in a method, and knows its variables.
+    Local,
+    /// A function without a name: its only method. It knows the variables of the method around it.
+    Function,
 }
 
 /// A field of a class, or a global variable.

@@ -177,6 +177,15 @@ pub(crate) struct List {
     pub(crate) elements: Option<Vec<Value>>,
     /// What any of its elements looks like.
     pub(crate) sample: Option<Box<Value>>,
+    /// What is known to be in it, by its keys or positions, beside what we do not know of.
+    pub(crate) keys: BTreeMap<String, Value>,
+}
+
+impl List {
+    /// A list of which all is known.
+    pub(crate) fn of(elements: Vec<Value>) -> List {
+        List { elements: Some(elements), ..List::default() }
+    }
 }
 
 /// A mention of a variable.

@@ -2,8 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::super::host::tree::{Call, Expr, ExprKind, Operator, Stmt, StmtKind};
+use super::super::host::tree::{Call, Class, Expr, ExprKind, Method, Nature, Operator, Parameter, Stmt, StmtKind};
 use super::{Reader, simple, text};
+
+/// What the method of a function without a name is called.
+pub(super) const FUNCTION: &str = "->";
 
 /// Operators with two operands, and those that assign.
 const OPERATORS: &[(&str, Operator)] = &[
@@ -77,7 +80,12 @@ impl Reader<'_> {
                 ExprKind::Call(Call { receiver, name, arguments, named: Vec::new() })
             }
             "object_creation_expression" => {
-                ExprKind::New { class: simple(&self.field_text(node, "type")), arguments: self.arguments(node) }
+                let class = simple(&self.field_text(node, "type"));
+                let arguments = self.arguments(node);
+                let mut walk = node.walk();
+                let body = node.named_children(&mut walk).find(|child| child.kind() == "class_body");
+                let class = body.map(|body| self.nameless(body, &class)).unwrap_or(class);
+                ExprKind::New { class, arguments }
             }
             "array_creation_expression" => match node.child_by_field_name("value") {
                 Some(value) => return self.expression(value),
@@ -103,11 +111,17 @@ impl Reader<'_> {
                 self.part(node, "alternative"),
             ),
             "cast_expression" => ExprKind::Cast(self.field_text(node, "type"), self.part(node, "value")),
-            "lambda_expression" => ExprKind::Lambda(self.lambda(node)),
+            "lambda_expression" => self.lambda(node),
             "instanceof_expression" => ExprKind::Other(vec![*self.part(node, "left")]),
             "switch_expression" => match self.switch_value(node) {
                 Some(value) => return value,
-                None => ExprKind::Lambda(self.statement(node)),
+                None => {
+                    let kind = self.switch(node, true);
+                    let body = vec![self.statement_of(kind, node)];
+                    let function = Box::new(Expr { kind: self.function(Vec::new(), body, node), span });
+                    let (receiver, name) = (Some(function), FUNCTION.to_string());
+                    ExprKind::Call(Call { receiver, name, arguments: Vec::new(), named: Vec::new() })
+                }
             },
             _ => ExprKind::Other(self.children(node)),
         };
@@ -171,13 +185,18 @@ impl Reader<'_> {
         let subject = self.part(node, "condition");
         let body = node.child_by_field_name("body")?;
         let mut walk = body.walk();
-        let rules: Vec<Node<'_>> = body.named_children(&mut walk).filter(|rule| rule.kind() == "switch_rule").collect();
+        let rules: Vec<Node<'_>> = body.named_children(&mut walk).filter(|rule| !rule.is_extra()).collect();
+        if rules.iter().any(|rule| rule.kind() != "switch_rule") {
+            return None;
+        }
         let mut value: Option<Expr> = None;
         for rule in rules.into_iter().rev() {
             let label = rule.named_child(0).filter(|label| label.kind() == "switch_label")?;
             let result = rule.named_child(1)?;
-            if result.kind() != "expression_statement" {
-                continue;
+            match result.kind() {
+                "expression_statement" => {}
+                "throw_statement" => continue,
+                _ => return None,
             }
             let result = self.expression(result.named_child(0)?);
             let mut walk = label.walk();
@@ -200,13 +219,56 @@ impl Reader<'_> {
         value
     }
 
-    fn lambda(&mut self, node: Node<'_>) -> Vec<Stmt> {
-        let Some(body) = node.child_by_field_name("body") else { return Vec::new() };
-        if body.kind() == "block" {
-            return self.block(body);
-        }
-        let expr = self.expression(body);
-        vec![self.statement_of(StmtKind::Expr(expr), body)]
+    /// `x -> …`
+    fn lambda(&mut self, node: Node<'_>) -> ExprKind {
+        let parameters = match node.child_by_field_name("parameters") {
+            Some(list) if list.kind() == "formal_parameters" => self.parameters(list),
+            Some(names) => self.untyped(names),
+            None => Vec::new(),
+        };
+        let body = match node.child_by_field_name("body") {
+            Some(body) if body.kind() == "block" => self.block(body),
+            Some(body) => {
+                let value = self.expression(body);
+                vec![self.statement_of(StmtKind::Return(Some(value)), body)]
+            }
+            None => Vec::new(),
+        };
+        self.function(parameters, body, node)
+    }
+
+    /// `x -> …`, `(x, y) -> …`
+    fn untyped(&self, names: Node<'_>) -> Vec<Parameter> {
+        let mut walk = names.walk();
+        let all: Vec<Node<'_>> = match names.kind() {
+            "identifier" => vec![names],
+            _ => names.named_children(&mut walk).filter(|child| child.kind() == "identifier").collect(),
+        };
+        let parameter = |name: Node<'_>| Parameter {
+            name: self.text(name).to_string(),
+            type_name: String::new(),
+            takes_rest: false,
+            default: None,
+            span: self.span(name),
+        };
+        all.into_iter().map(parameter).collect()
+    }
+
+    /// A function without a name is an object of a class of its own, with one method.
+    fn function(&mut self, parameters: Vec<Parameter>, body: Vec<Stmt>, node: Node<'_>) -> ExprKind {
+        let span = self.span(node);
+        let outer = self.outer.clone();
+        let class = format!("{}${FUNCTION}{}", outer.as_deref().unwrap_or(""), span.start);
+        let (name, result) = (FUNCTION.to_string(), "Object".to_string());
+        let method = Method { name, parameters, result, body, is_public: false, is_constructor: false, span };
+        self.unit.classes.push(Class {
+            name: class.clone(),
+            outer,
+            methods: vec![method],
+            nature: Nature::Function,
+            ..Class::default()
+        });
+        ExprKind::New { class, arguments: Vec::new() }
     }
 }
 

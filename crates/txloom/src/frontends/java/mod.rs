@@ -12,12 +12,14 @@ mod statements;
 mod text;
 pub(crate) mod jdbc;
 #[cfg(test)]
+mod styles;
+#[cfg(test)]
 mod tests;
 
 use tree_sitter::{Node, Parser};
 use txloom_core::program::Span;
 
-use super::host::tree::{Class, Expr, Field, Method, Parameter, Stmt, StmtKind, Unit};
+use super::host::tree::{Class, Expr, ExprKind, Field, Method, Nature, Parameter, Stmt, StmtKind, Unit};
 
 /// How deep the parts of a file may be nested.
 const DEPTH_MAX: usize = 200;
@@ -32,7 +34,7 @@ pub(crate) fn read(text: &str) -> Unit {
         return Unit::default();
     }
     let Some(tree) = parser.parse(text, None) else { return Unit::default() };
-    let mut reader = Reader { source: text, unit: Unit::default(), depth: 0 };
+    let mut reader = Reader { source: text, unit: Unit::default(), depth: 0, outer: None };
     reader.mistakes(tree.root_node());
     reader.classes(tree.root_node());
     reader.unit
@@ -43,6 +45,8 @@ struct Reader<'s> {
     source: &'s str,
     unit: Unit,
     depth: usize,
+    /// The class that is being read.
+    outer: Option<String>,
 }
 
 impl<'s> Reader<'s> {
@@ -86,27 +90,17 @@ impl<'s> Reader<'s> {
         self.unit.unread.sort_by_key(|(span, _)| span.start);
     }
 
-    /// All classes, also those inside of others.
+    /// All classes, also those that a mistake has torn out of others.
     fn classes(&mut self, root: Node<'_>) {
         let mut open = vec![root];
         while let Some(node) = open.pop() {
-            let is_class = matches!(
-                node.kind(),
-                "class_declaration" | "record_declaration" | "enum_declaration" | "interface_declaration"
-            );
-            if is_class {
-                self.class(node);
+            if is_class(node) {
+                self.class(node, Nature::Plain);
+                continue;
             }
             let mut walk = node.walk();
-            let inner: Vec<Node<'_>> = node
-                .named_children(&mut walk)
-                .filter(|child| is_class || !matches!(child.kind(), "block" | "expression_statement"))
-                .filter(|child| {
-                    matches!(child.kind(), "program" | "ERROR" | "enum_body_declarations")
-                        || child.kind().ends_with("_body")
-                        || child.kind().ends_with("_declaration")
-                })
-                .collect();
+            let inner = node.named_children(&mut walk).filter(|child| is_class(*child) || child.kind() == "ERROR");
+            let inner: Vec<Node<'_>> = inner.collect();
             open.extend(inner.into_iter().rev());
         }
         self.loose(root);
@@ -132,10 +126,14 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn class(&mut self, node: Node<'_>) {
+    fn class(&mut self, node: Node<'_>, nature: Nature) {
+        let name = self.field_text(node, "name");
         let parent = node.child_by_field_name("superclass").and_then(|parent| parent.named_child(0));
         let parent = parent.map(|parent| simple(self.text(parent)));
-        let mut class = Class { name: self.field_text(node, "name"), parent, ..Class::default() };
+        let is_abstract = self.modifiers(node).contains(&"abstract") || node.kind() == "interface_declaration";
+        let nature = if is_abstract && nature == Nature::Plain { Nature::Abstract } else { nature };
+        let interfaces = self.interfaces(node);
+        let mut class = Class { name, parent, interfaces, nature, ..Class::default() };
         if let Some(parameters) = node.child_by_field_name("parameters").filter(|_| node.kind() == "record_declaration")
         {
             for parameter in self.parameters(parameters) {
@@ -144,21 +142,73 @@ impl<'s> Reader<'s> {
             }
         }
         let Some(body) = node.child_by_field_name("body") else { return };
+        self.members(body, class);
+    }
+
+    /// What stands between the braces of a class.
+    fn members(&mut self, body: Node<'_>, mut class: Class) {
+        class.outer = self.outer.replace(class.name.clone());
         let mut open = vec![body];
         while let Some(body) = open.pop() {
             let mut walk = body.walk();
-            for member in body.named_children(&mut walk) {
+            let members: Vec<Node<'_>> = body.named_children(&mut walk).collect();
+            for member in members {
                 match member.kind() {
                     "field_declaration" | "constant_declaration" => self.fields(member, &mut class),
                     "method_declaration" | "constructor_declaration" | "compact_constructor_declaration" => {
                         self.method(member, &mut class);
                     }
+                    "enum_constant" => self.enum_constant(member, &mut class),
+                    "block" => class.initializers.push(self.block(member)),
+                    "static_initializer" => {
+                        let block = member.named_child(0).map(|block| self.block(block));
+                        class.initializers.extend(block);
+                    }
                     "enum_body_declarations" | "ERROR" => open.push(member),
+                    _ if is_class(member) => drop(self.deeper(member, |this| this.class(member, Nature::Plain))),
                     _ => {}
                 }
             }
         }
+        self.outer = class.outer.clone();
         self.unit.classes.push(class);
+    }
+
+    /// A class without a name, in an expression or a method; gives the name that it goes by.
+    fn nameless(&mut self, body: Node<'_>, parent: &str) -> String {
+        let name = format!("{parent}${}", body.start_byte());
+        let parent = Some(parent.to_string());
+        let class = Class { name: name.clone(), parent: parent.clone(), nature: Nature::Local, ..Class::default() };
+        let class = Class { interfaces: parent.into_iter().collect(), ..class };
+        self.deeper(body, |this| this.members(body, class));
+        name
+    }
+
+    /// A constant of an enumeration: an object, or just its name.
+    fn enum_constant(&mut self, node: Node<'_>, class: &mut Class) {
+        let (name, span) = (self.field_text(node, "name"), self.span(node));
+        let arguments = self.arguments(node);
+        let own = node.child_by_field_name("body").map(|body| self.nameless(body, &class.name));
+        let kind = match own {
+            None if arguments.is_empty() => ExprKind::Text(name.clone()),
+            own => ExprKind::New { class: own.unwrap_or_else(|| class.name.clone()), arguments },
+        };
+        class.constants.push(name.clone());
+        class.fields.push(Field { name, type_name: class.name.clone(), value: Some(Expr { kind, span }) });
+    }
+
+    fn interfaces(&self, node: Node<'_>) -> Vec<String> {
+        let mut walk = node.walk();
+        let lists = node
+            .named_children(&mut walk)
+            .filter(|child| matches!(child.kind(), "super_interfaces" | "extends_interfaces"));
+        lists.flat_map(|list| self.text(list).split([',', ' ', '\n']).map(simple).collect::<Vec<_>>()).collect()
+    }
+
+    fn modifiers(&self, node: Node<'_>) -> Vec<&'_ str> {
+        let mut walk = node.walk();
+        let modifiers = node.children(&mut walk).find(|child| child.kind() == "modifiers");
+        modifiers.map(|modifiers| self.text(modifiers).split_whitespace().collect()).unwrap_or_default()
     }
 
     fn fields(&mut self, node: Node<'_>, class: &mut Class) {
@@ -170,10 +220,7 @@ impl<'s> Reader<'s> {
     }
 
     fn method(&mut self, node: Node<'_>, class: &mut Class) {
-        let mut walk = node.walk();
-        let modifiers = node.children(&mut walk).find(|child| child.kind() == "modifiers");
-        let modifiers = modifiers.map(|modifiers| self.text(modifiers)).unwrap_or("");
-        let is_public = !modifiers.split_whitespace().any(|word| word == "private");
+        let is_public = !self.modifiers(node).contains(&"private");
         let parameters = node.child_by_field_name("parameters");
         let parameters = parameters.map(|parameters| self.parameters(parameters)).unwrap_or_default();
         let is_constructor = node.kind() != "method_declaration";
@@ -237,6 +284,10 @@ impl<'s> Reader<'s> {
     fn statement_of(&self, kind: StmtKind, node: Node<'_>) -> Stmt {
         Stmt { kind, span: self.span(node) }
     }
+}
+
+fn is_class(node: Node<'_>) -> bool {
+    matches!(node.kind(), "class_declaration" | "record_declaration" | "enum_declaration" | "interface_declaration")
 }
 
 /// A type without its package and what it is made of.

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::host::tree::{Case, Catch, Expr, ExprKind, Stmt, StmtKind, Try};
+use super::super::host::tree::{Call, Case, Catch, Expr, ExprKind, Nature, Stmt, StmtKind, Try};
 use super::{Reader, simple};
 
 impl Reader<'_> {
@@ -57,7 +57,7 @@ impl Reader<'_> {
                 let over = self.condition(node, "value");
                 StmtKind::ForEach { label, targets: vec![target], over, body: self.body(node, "body") }
             }
-            "switch_expression" | "switch_statement" => self.switch(node),
+            "switch_expression" | "switch_statement" => self.switch(node, false),
             "return_statement" => StmtKind::Return(first(self)),
             "throw_statement" => StmtKind::Throw(first(self)),
             "try_statement" | "try_with_resources_statement" => StmtKind::Try(self.try_statement(node)),
@@ -66,13 +66,16 @@ impl Reader<'_> {
             "labeled_statement" => return self.labelled(node),
             "block" => StmtKind::Block { label, body: self.block(node) },
             "synchronized_statement" => StmtKind::Block { label: None, body: self.body(node, "body") },
-            "yield_statement" => match first(self) {
-                Some(expr) => StmtKind::Expr(expr),
-                None => return Vec::new(),
-            },
+            // A switch that yields values is a function that returns them.
+            "yield_statement" => StmtKind::Return(first(self)),
             "explicit_constructor_invocation" => {
-                let parts = self.arguments(node);
-                StmtKind::Expr(Expr::other(parts, self.span(node)))
+                let (name, arguments) = (format!("<{}>", self.field_text(node, "constructor")), self.arguments(node));
+                let call = Call { receiver: None, name, arguments, named: Vec::new() };
+                StmtKind::Expr(Expr { kind: ExprKind::Call(call), span: self.span(node) })
+            }
+            "class_declaration" | "record_declaration" | "enum_declaration" | "interface_declaration" => {
+                self.class(node, Nature::Local);
+                return Vec::new();
             }
             // What a mistake has torn apart is read as far as it goes.
             "ERROR" => return self.block(node),
@@ -145,7 +148,8 @@ impl Reader<'_> {
         }
     }
 
-    fn switch(&mut self, node: Node<'_>) -> StmtKind {
+    /// A switch; one that gives a value returns it.
+    pub(super) fn switch(&mut self, node: Node<'_>, is_value: bool) -> StmtKind {
         let subject = self.condition(node, "condition");
         let mut cases = Vec::new();
         let mut falls_through = false;
@@ -154,13 +158,13 @@ impl Reader<'_> {
             let groups: Vec<Node<'_>> = body.named_children(&mut walk).collect();
             for group in groups {
                 falls_through |= group.kind() == "switch_block_statement_group";
-                cases.extend(self.case(group));
+                cases.extend(self.case(group, is_value));
             }
         }
         StmtKind::Switch { subject, cases, falls_through }
     }
 
-    fn case(&mut self, group: Node<'_>) -> Option<Case> {
+    fn case(&mut self, group: Node<'_>, is_value: bool) -> Option<Case> {
         if !matches!(group.kind(), "switch_block_statement_group" | "switch_rule") {
             return None;
         }
@@ -174,6 +178,9 @@ impl Reader<'_> {
                 case.is_default |= self.text(child).starts_with("default");
                 let labels: Vec<Expr> = labels.into_iter().map(|label| self.expression(label)).collect();
                 case.labels.extend(labels);
+            } else if is_value && group.kind() == "switch_rule" && child.kind() == "expression_statement" {
+                let value = child.named_child(0).map(|value| self.expression(value));
+                case.body.push(self.statement_of(StmtKind::Return(value), child));
             } else {
                 case.body.extend(self.statement(child));
             }

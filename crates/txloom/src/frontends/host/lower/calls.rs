@@ -3,11 +3,11 @@
 use txloom_core::program::{self as ir, Span, StatementKind};
 
 use super::super::index::MethodId;
-use super::super::tree::{Call, Expr, ExprKind, Method, Parameter};
+use super::super::tree::{Call, Expr, ExprKind, Method, Nature, Parameter};
 use super::super::values::{List, Object, Record, Template, Value};
 use super::super::vocabulary::{Act, Sort};
 use super::expressions::is_class_name;
-use super::{Exit, Frame, Lowerer};
+use super::{Around, Exit, Frame, Lowerer};
 
 impl<'p> Lowerer<'p> {
     pub(super) fn call(&mut self, call: &'p Call, span: Span) -> Value {
@@ -21,7 +21,14 @@ impl<'p> Lowerer<'p> {
                 let arguments = self.passed(id, call);
                 return self.inline(id, arguments, None, span);
             }
-            return self.foreign(call, span);
+            return match call.name.as_str() {
+                "values" | "valueOf" if !self.world.class(class).constants.is_empty() => {
+                    let all = self.constants_of(class);
+                    let list = self.object(Object::List(List::of(all)));
+                    if call.name == "values" { list } else { self.element(&list, None, span) }
+                }
+                _ => self.foreign(call, span),
+            };
         }
         if is_class_name(receiver) && self.is_nothing_of_ours(receiver) {
             if let Some(act) = self.world.vocabulary.act_anywhere(call) {
@@ -30,7 +37,32 @@ impl<'p> Lowerer<'p> {
             return self.foreign(call, span);
         }
         let on = self.value(receiver);
+        let on = self.known_object(on, receiver, span);
         self.call_on(on, call, wish, span)
+    }
+
+    /// The constants of an enumeration.
+    fn constants_of(&mut self, class: usize) -> Vec<Value> {
+        let world = self.world;
+        let slots = world.class(class).constants.iter().filter_map(|name| self.field_slot(class, name));
+        let slots: Vec<usize> = slots.collect();
+        slots.into_iter().filter_map(|slot| self.state.values.get(slot).cloned()).collect()
+    }
+
+    /// What the caller gives, if it can only be one of a few objects: a constant of an enumeration.
+    pub(super) fn known_object(&mut self, value: Value, expr: &Expr, span: Span) -> Value {
+        let (Value::Input(..) | Value::Unknown(_), ExprKind::Name(name)) = (&value, &expr.kind) else { return value };
+        let type_name = self.local(name).map(|slot| self.slots[slot].type_name.clone());
+        let class = type_name.and_then(|name| self.world.class_named(&name));
+        let Some(class) = class.filter(|class| !self.world.class(*class).constants.is_empty()) else { return value };
+        let all = self.constants_of(class);
+        let are_objects = all.iter().all(|one| matches!(one, Value::Object(_)));
+        let one = if are_objects { self.one_of(all, span) } else { None };
+        // The same one is meant wherever it is asked for.
+        if let (Some(one), Some(slot)) = (&one, self.local(name)) {
+            self.state.values[slot] = one.clone();
+        }
+        one.unwrap_or(value)
     }
 
     /// Whether a name that looks like a class is not a variable.
@@ -55,7 +87,7 @@ impl<'p> Lowerer<'p> {
             && let Some(Object::Record(record)) = self.state.objects.get(&id)
         {
             let class = self.world.class_named(&record.class);
-            let method = class.and_then(|class| self.world.find(class, &call.name, count(call)));
+            let method = class.and_then(|class| self.method_of(class, call));
             return match method {
                 Some(method) => {
                     let arguments = self.passed(method, call);
@@ -80,6 +112,14 @@ impl<'p> Lowerer<'p> {
         self.library(on, call, arguments, span)
     }
 
+    /// The method of an object; of a function, whatever it is called.
+    fn method_of(&self, class: usize, call: &Call) -> Option<MethodId> {
+        match self.world.class(class).nature {
+            Nature::Function => Some(MethodId { class, method: 0 }),
+            _ => self.world.find(class, &call.name, count(call)),
+        }
+    }
+
     fn sort_of_object(&self, value: &Value) -> Option<Sort> {
         match value {
             Value::Object(id) => match self.state.objects.get(id)? {
@@ -92,30 +132,62 @@ impl<'p> Lowerer<'p> {
             },
             Value::Input(_, sort @ (Sort::Connection | Sort::Statement | Sort::Rows | Sort::SqlText)) => Some(*sort),
             Value::Text(_) => Some(Sort::SqlText),
+            Value::Choice(_, options) if options.iter().all(|(_, one)| matches!(one, Value::Text(_))) => {
+                Some(Sort::SqlText)
+            }
             _ => None,
         }
     }
 
     /// A call without a receiver, or of the object itself.
     fn plain_call(&mut self, call: &'p Call, wish: Option<String>, span: Span) -> Value {
+        if call.name.starts_with('<') {
+            return self.constructor_call(call, span);
+        }
         if let Some(act) = self.world.vocabulary.act_anywhere(call) {
             return self.perform(act, Value::Unknown(span), call, wish, span);
         }
         let (class, this) = self.frames.last().map_or((0, None), |frame| (frame.class, frame.this));
-        let found = self.world.find(class, &call.name, count(call)).or_else(|| self.only_method(call));
+        let found = match &call.receiver {
+            Some(receiver) if is_named(receiver, "super") => {
+                let declared = self.frames.last().and_then(|frame| frame.method).map_or(class, |id| id.class);
+                self.world.above(declared, &call.name, count(call))
+            }
+            _ => self.world.find(class, &call.name, count(call)).or_else(|| self.only_method(call)),
+        };
         match found {
             Some(id) => {
-                let this = this.filter(|_| id.class == class);
+                let this = this.and_then(|this| self.object_with(this, class, id.class));
                 let arguments = self.passed(id, call);
                 let result = self.inline(id, arguments, this, span);
                 self.write_back(call, span);
                 result
+            }
+            // A list that fills itself: `new HashMap<>() {{ put(…); }}`.
+            None if this.is_some_and(|this| matches!(self.state.objects.get(&this), Some(Object::List(_)))) => {
+                let on = this.map_or(Value::Unknown(span), Value::Object);
+                self.call_on(on, call, wish, span)
             }
             None => {
                 let arguments = self.arguments(call);
                 self.library(Value::Unknown(span), call, arguments, span)
             }
         }
+    }
+
+    /// `super(…)` and `this(…)` of a constructor.
+    fn constructor_call(&mut self, call: &'p Call, span: Span) -> Value {
+        let arguments = self.arguments(call);
+        let Some((class, this)) = self.frames.last().map(|frame| (frame.class, frame.this)) else {
+            return Value::Unset;
+        };
+        let declared = self.frames.last().and_then(|frame| frame.method).map_or(class, |id| id.class);
+        let parent = self.world.class(declared).parent.as_deref().and_then(|parent| self.world.class_named(parent));
+        let meant = if call.name == "<super>" { parent } else { Some(declared) };
+        if let Some(id) = meant.and_then(|class| self.world.constructor(class, arguments.len())) {
+            self.inline(id, arguments, this, span);
+        }
+        Value::Unset
     }
 
     /// The method of that name, if the whole program has only one.
@@ -173,11 +245,8 @@ impl<'p> Lowerer<'p> {
         let slot = self.new_slot(&format!("{}_result", method.name), &method.result, sort);
         let (label, number) = (self.fresh(&method.name), self.temporary("returned", "INT"));
         let exit = Exit { label: label.clone(), number: number.clone(), returns: Vec::new(), slot };
-        let scopes = vec![Default::default()];
-        let (loops, tries) = (Vec::new(), Vec::new());
-        let frame =
-            Frame { method: Some(id), class: id.class, file, stands_at, scopes, loops, tries, exit: Some(exit), this };
-        self.frames.push(frame);
+        let frame = self.frame_of(id, this);
+        self.frames.push(Frame { file, stands_at, exit: Some(exit), ..frame });
         self.pass(method, arguments, span);
         let body = self.block(|this| this.statements(&method.body));
         let parameter = |one: &Parameter| self.local(&one.name).unwrap_or_default();
@@ -201,6 +270,30 @@ impl<'p> Lowerer<'p> {
         }
         self.emit(StatementKind::Block { label, body }, span);
         result
+    }
+
+    /// Where a method of the program is followed: with the names that it knows, as one of the object's class.
+    fn frame_of(&self, id: MethodId, this: Option<usize>) -> Frame<'p> {
+        let world = self.world;
+        let current = self.frames.last().map(|frame| frame.class);
+        let own = this.and_then(|this| self.class_of(this)).or(current);
+        let class = own.filter(|class| world.ancestors(*class).contains(&id.class)).unwrap_or(id.class);
+        let mut frame = Frame { this, ..Frame::first(Some(id), class, world.file(id)) };
+        if let Some(around) = this.and_then(|this| self.around.get(&this)) {
+            frame.scopes = around.scopes.iter().cloned().chain([Default::default()]).collect();
+            if world.class(id.class).nature == Nature::Function {
+                (frame.class, frame.this) = (around.class, around.this);
+            }
+        }
+        frame
+    }
+
+    /// The class of an object.
+    fn class_of(&self, object: usize) -> Option<usize> {
+        match self.state.objects.get(&object)? {
+            Object::Record(record) => self.world.class_named(&record.class),
+            _ => None,
+        }
     }
 
     /// `f(&x)`: what the method has made of its parameter goes back to x.
@@ -246,7 +339,7 @@ impl<'p> Lowerer<'p> {
                 let rest: Vec<Value> = arguments.by_ref().collect();
                 match rest.as_slice() {
                     [only @ Value::Object(_)] => only.clone(),
-                    _ => self.object(Object::List(List { elements: Some(rest), sample: None })),
+                    _ => self.object(Object::List(List::of(rest))),
                 }
             } else {
                 arguments.next().unwrap_or(Value::Unknown(span))
@@ -276,7 +369,7 @@ impl<'p> Lowerer<'p> {
                 let copied = values.first().and_then(|value| self.list(value)).cloned();
                 let is_array = class.ends_with("[]");
                 let elements = if values.is_empty() && !is_array { Some(Vec::new()) } else { None };
-                self.object(Object::List(copied.unwrap_or(List { elements, sample: None })))
+                self.object(Object::List(copied.unwrap_or(List { elements, ..List::default() })))
             }
             Sort::Whole | Sort::Real | Sort::Text | Sort::Bool => {
                 let sort = self.world.vocabulary.sort(class);
@@ -309,6 +402,9 @@ impl<'p> Lowerer<'p> {
         let object = self.object(Object::Record(record));
         let Value::Object(id) = object else { return object };
         let found = self.world.class_named(class);
+        if let Some(found) = found {
+            self.prepare_object(found, id);
+        }
         let constructor = found.and_then(|class| self.world.constructor(class, values.len()));
         match constructor {
             Some(constructor) => drop(self.inline(constructor, values, Some(id), span)),
@@ -324,6 +420,31 @@ impl<'p> Lowerer<'p> {
             }
         }
         object
+    }
+
+    /// What a new object knows, and what its initializers do. One that is a list is one.
+    fn prepare_object(&mut self, class: usize, id: usize) {
+        let world = self.world;
+        let definition = world.class(class);
+        if matches!(definition.nature, Nature::Local | Nature::Function)
+            && let Some(frame) = self.frames.last()
+        {
+            let around = Around { scopes: frame.scopes.clone(), class: frame.class, this: frame.this };
+            self.around.insert(id, around);
+        }
+        let parent = definition.parent.as_deref().filter(|_| definition.nature == Nature::Local);
+        if parent.is_some_and(|parent| world.vocabulary.sort(parent) == Sort::List) {
+            self.state.objects.insert(id, Object::List(List::of(Vec::new())));
+        }
+        for statements in definition.initializers.iter().filter(|_| definition.nature == Nature::Local) {
+            let first = Frame::first(None, class, world.file_of(class));
+            let stands_at = self.frames.last().and_then(|frame| frame.stands_at);
+            let scopes = self.around.get(&id).map(|around| around.scopes.clone()).unwrap_or_default();
+            let scopes = scopes.into_iter().chain([Default::default()]).collect();
+            self.frames.push(Frame { stands_at, scopes, this: Some(id), ..first });
+            self.statements(statements);
+            self.frames.pop();
+        }
     }
 
     /// An object of which nothing is known but that it is there.
@@ -371,6 +492,10 @@ fn count(call: &Call) -> usize {
 
 fn is_self(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Name(name) if ["this", "self", "super"].contains(&name.as_str()))
+}
+
+fn is_named(expr: &Expr, wanted: &str) -> bool {
+    matches!(&expr.kind, ExprKind::Name(name) if name == wanted)
 }
 
 fn is_object(value: &Value) -> bool {

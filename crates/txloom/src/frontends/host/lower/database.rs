@@ -215,7 +215,9 @@ impl<'p> Lowerer<'p> {
     pub(super) fn bind_key(&mut self, on: &Value, key: String, value: Value, span: Span) {
         let Value::Object(id) = on else { return };
         let Some(Object::Statement(statement)) = self.state.objects.get(id) else { return };
-        let known = statement.binds.get(&key).cloned();
+        // One variable for all branches in which it is bound.
+        let place = (*id, key.clone());
+        let known = statement.binds.get(&key).or_else(|| self.bound.get(&place)).cloned();
         let wish = format!("{}_{}", statement.name, if key == REST { "any" } else { &key });
         let type_name = sql_type(super::operators::sort_of(&value));
         let expr = self.expr_of(value, span);
@@ -224,6 +226,7 @@ impl<'p> Lowerer<'p> {
             None => self.temporary(&wish, type_name),
         };
         self.set(&name, expr, span);
+        self.bound.insert(place, name.clone());
         if let Some(Object::Statement(statement)) = self.state.objects.get_mut(id) {
             statement.binds.insert(key, name);
         }
@@ -274,6 +277,7 @@ impl<'p> Lowerer<'p> {
                 && let Some(Object::Statement(statement)) = self.state.objects.get_mut(id)
             {
                 statement.binds.clear();
+                self.bound.retain(|(object, _), _| object != id);
             }
             self.bind_all(&target, arguments.into_iter().next(), span);
         }
@@ -492,6 +496,21 @@ impl<'p> Lowerer<'p> {
         match value {
             Value::Plain(expr, _) => self.fold(expr),
             Value::Text(text) => text.as_constant()?.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether a comparison holds, if that is known.
+    pub(super) fn decided(&self, expr: &ir::Expr) -> Option<bool> {
+        let ExprKind::Binary { op, left, right } = &expr.kind else { return None };
+        let order = self.fold(left)?.cmp(&self.fold(right)?);
+        match op {
+            BinaryOp::Equal => Some(order.is_eq()),
+            BinaryOp::NotEqual => Some(order.is_ne()),
+            BinaryOp::Less => Some(order.is_lt()),
+            BinaryOp::LessEqual => Some(order.is_le()),
+            BinaryOp::Greater => Some(order.is_gt()),
+            BinaryOp::GreaterEqual => Some(order.is_ge()),
             _ => None,
         }
     }

@@ -59,7 +59,7 @@ impl<'p> Lowerer<'p> {
             }
             ExprKind::List(elements) => {
                 let elements = elements.iter().map(|element| self.value(element)).collect();
-                self.object(Object::List(List { elements: Some(elements), sample: None }))
+                self.object(Object::List(List::of(elements)))
             }
             ExprKind::Map(pairs) => self.map(pairs),
             ExprKind::Pieces(pieces) => {
@@ -135,6 +135,7 @@ impl<'p> Lowerer<'p> {
             return Value::Unknown(span);
         }
         let value = self.value(of);
+        let value = self.known_object(value, of, span);
         self.field_of(value, name, span)
     }
 
@@ -233,12 +234,9 @@ impl<'p> Lowerer<'p> {
                 });
                 None
             }
-            ExprKind::Index(of, _) => {
-                if let Value::Object(id) = self.value(of)
-                    && let Some(Object::List(list)) = self.state.objects.get_mut(&id)
-                {
-                    *list = List { elements: None, sample: Some(Box::new(value)) };
-                }
+            ExprKind::Index(of, at) => {
+                let (of, at) = (self.value(of), self.value(at));
+                self.put(&of, Some(&at), value);
                 None
             }
             _ => None,
@@ -317,7 +315,11 @@ impl<'p> Lowerer<'p> {
     /// Whether something holds.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> ir::Expr {
         let value = self.value(expr);
-        self.truth_of(value, expr.span)
+        let asked = self.truth_of(value, expr.span);
+        match self.decided(&asked).filter(|_| self.is_unrolling) {
+            Some(known) => truth(known, asked.span),
+            None => asked,
+        }
     }
 
     /// Whether a value counts as true: a number that is not 0, a row that is there.
@@ -399,7 +401,10 @@ impl<'p> Lowerer<'p> {
             }
             value => {
                 let sort = if let Value::Plain(_, sort) = &value { *sort } else { Sort::Object };
-                let held = self.expr_of(value, span);
+                let mut held = self.expr_of(value, span);
+                if let Some(number) = self.fold(&held).filter(|_| self.is_unrolling) {
+                    held = super::super::values::whole(number, span);
+                }
                 if let ir::ExprKind::Literal(constant) = &held.kind {
                     let text = match constant {
                         Constant::Text(text) => text.clone(),

@@ -13,7 +13,7 @@ use super::super::vocabulary::Sort;
 use super::Lowerer;
 
 /// How many ways are told apart.
-const OPTIONS_MAX: usize = 6;
+pub(super) const OPTIONS_MAX: usize = 24;
 
 /// The ends of branches, while they are joined.
 struct Ends {
@@ -202,7 +202,7 @@ impl Lowerer<'_> {
     }
 
     fn choice(&mut self, values: Vec<(usize, Value)>, ends: &mut Ends, span: Span) -> Value {
-        if values.len() > OPTIONS_MAX {
+        if values.iter().map(|(_, value)| leaves(value)).sum::<usize>() > OPTIONS_MAX {
             return Value::Unknown(span);
         }
         let selector = match &ends.selector {
@@ -233,7 +233,7 @@ impl Lowerer<'_> {
                 }
             });
         }
-        if is_text && values.len() <= OPTIONS_MAX {
+        if is_text && values.iter().map(|(_, value)| leaves(value)).sum::<usize>() <= OPTIONS_MAX {
             return self.choice(values, ends, span);
         }
         let sort = values.iter().find_map(|(_, value)| match value {
@@ -321,13 +321,11 @@ impl Lowerer<'_> {
                 Object::Record(record)
             }
             Object::List(_) => {
-                let mut samples = objects.into_iter().filter_map(|(_, object)| match object {
-                    Object::List(list) => {
-                        list.sample.or_else(|| list.elements.and_then(|all| all.last().cloned().map(Box::new)))
-                    }
+                let lists = objects.into_iter().filter_map(|(_, object)| match object {
+                    Object::List(list) => Some(list),
                     _ => None,
                 });
-                Object::List(List { elements: None, sample: samples.next_back() })
+                Object::List(lists.reduce(either).unwrap_or_default())
             }
             other => other,
         }
@@ -377,10 +375,7 @@ impl Lowerer<'_> {
                         known.count = other.count.or(known.count.take());
                     }
                     (Some(Object::List(known)), Object::List(other)) if *known != other => {
-                        let last = |list: &List| list.elements.as_ref().and_then(|all| all.last().cloned());
-                        let sample = last(&other).or(last(known)).map(Box::new);
-                        let sample = sample.or(other.sample).or(known.sample.take());
-                        *known = List { elements: None, sample };
+                        *known = either(std::mem::take(known), other);
                     }
                     (_, object) => joined.objects.insert(id, object),
                 }
@@ -388,6 +383,32 @@ impl Lowerer<'_> {
         }
         self.state = joined;
     }
+}
+
+/// How many values a choice is between.
+pub(super) fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Choice(_, options) => options.iter().map(|(_, option)| leaves(option)).sum(),
+        _ => 1,
+    }
+}
+
+/// What is known of a list that is one of two.
+fn either(first: List, other: List) -> List {
+    let last = |list: &List| list.elements.as_ref().and_then(|all| all.last().cloned()).map(Box::new);
+    let sample = last(&other).or(last(&first)).or(other.sample.clone()).or(first.sample.clone());
+    let mut keys = by_position(first);
+    keys.extend(by_position(other));
+    List { elements: None, sample, keys }
+}
+
+/// What is in a list, each with its key or position.
+fn by_position(list: List) -> BTreeMap<String, Value> {
+    let mut keys = list.keys;
+    let elements = list.elements.into_iter().flatten().enumerate();
+    let is_followed = |value: &Value| matches!(value, Value::Text(_) | Value::Object(_));
+    keys.extend(elements.filter(|(_, one)| is_followed(one)).map(|(at, element)| (at.to_string(), element)));
+    keys
 }
 
 /// Whether two texts say the same, wherever they are kept.

@@ -3,10 +3,9 @@
 use txloom_core::program::Span;
 
 use super::super::tree::{Call, Expr, ExprKind, Operator};
-use super::super::values::{List, Object, Piece, Template, Value, any, truth, whole};
+use super::super::values::{List, Object, Piece, Template, Value, any, truth};
 use super::super::vocabulary::Sort;
 use super::Lowerer;
-use super::database::ColumnName;
 use super::operators::sort_of;
 
 /// Methods of numbers in objects that compute.
@@ -57,6 +56,9 @@ impl<'p> Lowerer<'p> {
     /// A call of which the vocabulary knows nothing.
     pub(super) fn library(&mut self, on: Value, call: &'p Call, arguments: Vec<Value>, span: Span) -> Value {
         let name = call.name.as_str();
+        if let Some(function) = arguments.iter().find_map(|argument| self.function(argument)) {
+            return self.pass_on(function, &on, name, span);
+        }
         if name.starts_with("is") && name.ends_with("Enabled") {
             return Value::Plain(truth(false, self.at(span)), Sort::Bool);
         }
@@ -89,15 +91,22 @@ impl<'p> Lowerer<'p> {
             ("negate", []) => self.negate(on, span),
             ("format", [format, rest @ ..]) if !is_known => self.formatted(format.clone(), rest, call, 1, span),
             ("formatted" | "format", rest) if is_known => self.formatted(on, rest, call, 0, span),
+            ("joining", [separator]) => separator.clone(),
             ("join", [separator, rest @ ..]) => self.joined(separator.clone(), rest, span),
+            ("replace" | "replaceAll" | "replaceFirst", [Value::Text(what), with]) if matches!(on, Value::Text(_)) => {
+                match (on, what.as_constant().filter(|what| !what.is_empty())) {
+                    (Value::Text(text), Some(what)) => self.replaced(&text, what.trim_start_matches('\\'), with, span),
+                    (on, _) => on,
+                }
+            }
             ("substring", [_, _]) if matches!(on, Value::Text(_)) => self.shortened(on, call),
             ("repeat" | "nCopies", _) => {
                 let sample = if is_known { on } else { arguments.last().cloned().unwrap_or(on) };
                 Value::Text(self.template_of(sample, &Expr { kind: ExprKind::Null, span }))
             }
-            ("asList" | "of" | "singletonList" | "toList", elements) => {
-                let elements = Some(elements.to_vec());
-                self.object(Object::List(List { elements, sample: None }))
+            ("of" | "ofEntries", parts) if is_of_map(call) => self.map_of(parts),
+            ("asList" | "of" | "singletonList" | "toList" | "entry", elements) => {
+                self.object(Object::List(List::of(elements.to_vec())))
             }
             ("max" | "min" | "round" | "abs" | "floor" | "ceil", values) => {
                 let real = values.iter().any(|value| sort_of(value) == Sort::Real);
@@ -117,6 +126,27 @@ impl<'p> Lowerer<'p> {
             (name, []) => self.getter(on, name, span),
             _ => Value::Unknown(span),
         }
+    }
+
+    /// `a.replace("?", x)`
+    fn replaced(&mut self, text: &Template, what: &str, with: &Value, span: Span) -> Value {
+        let here = Expr { kind: ExprKind::Null, span };
+        let mut result = Value::Text(Template::default());
+        for piece in text.pieces.iter() {
+            let Piece::Text { text, file, span: place } = piece else {
+                let piece = Value::Text(Template { pieces: vec![piece.clone()], held: None });
+                result = self.concatenation(result, &here, piece, &here);
+                continue;
+            };
+            for (at, part) in text.split(what).enumerate() {
+                if at > 0 {
+                    result = self.concatenation(result, &here, with.clone(), &here);
+                }
+                let part = Value::Text(Template::constant(part, *file, *place));
+                result = self.concatenation(result, &here, part, &here);
+            }
+        }
+        result
     }
 
     /// The same value, perhaps of another sort.
@@ -221,7 +251,7 @@ impl<'p> Lowerer<'p> {
         result
     }
 
-    fn joined(&mut self, separator: Value, rest: &[Value], span: Span) -> Value {
+    pub(super) fn joined(&mut self, separator: Value, rest: &[Value], span: Span) -> Value {
         let elements = match rest {
             [only] => match self.list(only).map(|list| (list.elements.clone(), list.sample.clone())) {
                 Some((Some(elements), _)) => elements,
@@ -241,101 +271,10 @@ impl<'p> Lowerer<'p> {
         }
         Value::Text(text)
     }
+}
 
-    pub(super) fn list(&self, value: &Value) -> Option<&List> {
-        match value {
-            Value::Object(id) => match self.state.objects.get(id)? {
-                Object::List(list) => Some(list),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn list_call(&mut self, id: usize, name: &str, arguments: Vec<Value>, span: Span) -> Value {
-        match (name, arguments.as_slice()) {
-            ("add" | "append" | "put" | "addLast" | "push" | "offer", [.., value]) => {
-                if let Some(Object::List(list)) = self.state.objects.get_mut(&id) {
-                    match &mut list.elements {
-                        Some(elements) if name != "put" => elements.push(value.clone()),
-                        _ => list.elements = None,
-                    }
-                    list.sample = Some(Box::new(value.clone()));
-                }
-                Value::Unset
-            }
-            ("get" | "remove" | "getOrDefault" | "poll" | "pop" | "next" | "getFirst" | "getLast" | "peek", _) => {
-                self.element(&Value::Object(id), arguments.first().cloned(), span)
-            }
-            ("size" | "length", []) => match self.list(&Value::Object(id)).and_then(|list| list.elements.as_ref()) {
-                Some(elements) => {
-                    let count = i64::try_from(elements.len()).unwrap_or(i64::MAX);
-                    Value::Plain(whole(count, self.at(span)), Sort::Whole)
-                }
-                None => Value::Plain(any(self.at(span)), Sort::Whole),
-            },
-            ("iterator" | "stream" | "toArray" | "values" | "keySet" | "entrySet" | "listIterator", _) => {
-                Value::Object(id)
-            }
-            _ => Value::Unknown(span),
-        }
-    }
-
-    /// An element of a list, or a column of a row.
-    pub(super) fn element(&mut self, of: &Value, at: Option<Value>, span: Span) -> Value {
-        if let Value::Perhaps(_, inner) = of {
-            return self.element(&inner.clone(), at, span);
-        }
-        if matches!(of, Value::Choice(..)) {
-            return self.each_option(of.clone(), span, &mut |this, option| this.element(&option, at.clone(), span));
-        }
-        if let (Value::Input(path, Sort::Object), Some(Value::Text(key))) = (of, &at)
-            && let Some(key) = key.as_constant()
-        {
-            return Value::Input(format!("{path}_{}", key.to_lowercase()), Sort::Object);
-        }
-        if let Value::Object(id) = of {
-            match self.state.objects.get(id) {
-                Some(Object::Rows(_)) => {
-                    let column = match &at {
-                        Some(Value::Text(name)) => name.as_constant().map(ColumnName::Name),
-                        Some(value) => {
-                            let position = self.fold_value(value).and_then(|at| usize::try_from(at).ok());
-                            position.map(|at| ColumnName::Position(at + 1))
-                        }
-                        None => None,
-                    };
-                    return match column {
-                        Some(column) => self.column(of, &column, span),
-                        None => Value::Unknown(span),
-                    };
-                }
-                Some(Object::Table(rows)) => {
-                    let rows = Value::Object(*rows);
-                    return self.fetch_one(rows, span);
-                }
-                Some(Object::Record(_)) => {
-                    if let Some(Value::Text(name)) = &at
-                        && let Some(name) = name.as_constant()
-                    {
-                        return self.field_of(of.clone(), &name, span);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let position = at.as_ref().and_then(|at| self.fold_value(at)).and_then(|at| usize::try_from(at).ok());
-        let Some(list) = self.list(of) else { return Value::Unknown(span) };
-        let exact = position.and_then(|at| list.elements.as_ref()?.get(at).cloned());
-        let sample = list.sample.as_deref().or_else(|| list.elements.as_ref()?.first()).cloned();
-        match (exact, sample) {
-            (Some(value), _) => value,
-            // Which of the objects it is, nobody knows; but its fields come from where theirs do.
-            (None, Some(value @ (Value::Object(_) | Value::Text(_)))) => value,
-            (None, Some(Value::Plain(_, sort))) => Value::Plain(any(self.at(span)), sort),
-            _ => Value::Unknown(span),
-        }
-    }
+fn is_of_map(call: &Call) -> bool {
+    matches!(call.receiver.as_ref().map(|receiver| &receiver.kind), Some(ExprKind::Name(name)) if name.ends_with("Map"))
 }
 
 fn arithmetic(name: &str) -> Option<Operator> {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use txloom_core::program::{self as ir, Branch, Span, Statement, StatementKind};
 
+use super::super::index::World;
 use super::super::tree::{Expr, ExprKind, Stmt, StmtKind};
 use super::super::values::{Object, State, Value, any};
 use super::super::visit;
@@ -54,6 +55,9 @@ impl<'p> Lowerer<'p> {
         let StmtKind::For { label, start, condition, step, body } = statement else { return };
         self.scoped(|this| {
             this.statements(start);
+            if is_of_texts(this.world, body) && this.unrolled(condition.as_ref(), step, body) {
+                return;
+            }
             let beside: Vec<&'p Expr> = condition.iter().chain(step).collect();
             this.settle_assigned(body, &beside, span);
             let before = this.state.clone();
@@ -80,6 +84,30 @@ impl<'p> Lowerer<'p> {
             let normal = if is_endless { Vec::new() } else { vec![before, refused] };
             this.close_loop(kind, normal, span);
         });
+    }
+
+    /// Follows each round of a loop that only puts texts together, if it is known how many there are.
+    fn unrolled(&mut self, condition: Option<&'p Expr>, step: &'p [Expr], body: &'p [Stmt]) -> bool {
+        let Some(condition) = condition else { return false };
+        let (before, emitted) = (self.state.clone(), self.out.len());
+        let was_unrolling = std::mem::replace(&mut self.is_unrolling, true);
+        let mut is_done = false;
+        for _ in 0..=ROUNDS_MAX {
+            let asked = self.condition(condition);
+            if !is_truth(&asked, true) {
+                is_done = is_truth(&asked, false);
+                break;
+            }
+            self.scoped(|this| this.statements(body));
+            step.iter().for_each(|step| drop(self.value(step)));
+        }
+        self.is_unrolling = was_unrolling;
+        if !is_done {
+            self.state = before;
+            self.state.values.resize(self.slots.len(), Value::Unset);
+            self.out.truncate(emitted);
+        }
+        is_done
     }
 
     /// Over rows: one FETCH a round. Over anything else: nobody knows how often, and with what.
@@ -271,6 +299,28 @@ impl<'p> Lowerer<'p> {
             }
         }
     }
+}
+
+/// So many rounds of a loop that puts a text together are followed.
+const ROUNDS_MAX: usize = 64;
+
+/// Whether a loop does nothing but put texts together: it is never left, and calls nothing of the program or the library.
+fn is_of_texts(world: &World<'_>, body: &[Stmt]) -> bool {
+    let (mut has_text, mut is_simple) = (false, true);
+    visit::expressions(body, &mut |expr| match &expr.kind {
+        ExprKind::Text(_) => has_text = true,
+        ExprKind::Call(call) => {
+            is_simple &= !world.has_method(&call.name) && world.vocabulary.act_anywhere(call).is_none()
+        }
+        _ => {}
+    });
+    visit::statements(body, &mut |statement| {
+        is_simple &= matches!(
+            statement.kind,
+            StmtKind::Declare { .. } | StmtKind::Expr(_) | StmtKind::If { .. } | StmtKind::Block { label: None, .. }
+        );
+    });
+    has_text && is_simple
 }
 
 pub(super) use super::database::ColumnName;

@@ -11,15 +11,17 @@
 //! What is said here is always right and never pretty: every value gets a variable at the time at which the source
 //! computes it. [`super::tidy`] makes of it what a person would have written.
 //!
-//! * `scopes`: names and variables
+//! * `scopes`: names and variables; `first`: what fields hold before anybody assigns to them
 //! * `join`: what is known after branches that differ; `options`: what is done when it is one of several
 //! * `statements`, `loops`, `errors`: control flow
 //! * `expressions`, `operators`: values
-//! * `calls`: methods of the program, inlined; `library`: texts, lists and the like
+//! * `calls`: methods of the program, inlined; `functions`: functions as values
+//! * `library`: texts and the like; `lists`: lists, arrays and maps
 //! * `database`: what the vocabulary says; `rows`: rows that are taken all at once
 //! * `sql`: texts → statements with holes; `into`: whose columns go to variables of the source at once
 
 mod scopes;
+mod first;
 mod join;
 mod options;
 mod statements;
@@ -28,7 +30,9 @@ mod errors;
 mod expressions;
 mod operators;
 mod calls;
+mod functions;
 mod library;
+mod lists;
 mod database;
 mod sql;
 mod into;
@@ -40,7 +44,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::{self as ir, Diagnostic, Parameter, Procedure, Span, Statement, StatementKind};
 
-use super::index::{MethodId, World};
+use super::index::{Body, MethodId, World};
 use super::tree::{self, Try};
 use super::values::{Object, State, Value};
 use super::vocabulary::Sort;
@@ -85,6 +89,14 @@ struct Slot {
     home: Option<String>,
     sort: Sort,
     type_name: String,
+}
+
+/// The method around a class or function that stands in it.
+#[derive(Clone)]
+struct Around {
+    scopes: Vec<BTreeMap<String, usize>>,
+    class: usize,
+    this: Option<usize>,
 }
 
 /// A method that is being followed.
@@ -178,7 +190,13 @@ pub(crate) struct Lowerer<'p> {
     fields: BTreeMap<(usize, String), usize>,
     /// Fields whose first values are being found.
     opening: Vec<(usize, String)>,
+    /// Code that is being followed for the first values of fields.
+    making: Vec<Body<'p>>,
+    /// What is known around objects of classes that stand in methods.
+    around: BTreeMap<usize, Around>,
     cursors: BTreeMap<String, CursorInfo>,
+    /// The variables of the values of statements, by object and position or name.
+    bound: BTreeMap<(usize, String), String>,
     single: BTreeSet<String>,
     /// Names that are taken, with the last number that was put behind each.
     names: BTreeMap<String, usize>,
@@ -200,6 +218,8 @@ pub(crate) struct Lowerer<'p> {
     passed: Vec<usize>,
     ends_transactions: bool,
     commits_itself: bool,
+    /// Whether the rounds of a loop are followed one by one: what is known is computed.
+    is_unrolling: bool,
 }
 
 impl<'p> Lowerer<'p> {
@@ -216,7 +236,10 @@ impl<'p> Lowerer<'p> {
             frames: Vec::new(),
             fields: BTreeMap::new(),
             opening: Vec::new(),
+            making: Vec::new(),
+            around: BTreeMap::new(),
             cursors: BTreeMap::new(),
+            bound: BTreeMap::new(),
             single: BTreeSet::new(),
             names: BTreeMap::new(),
             made_up: BTreeSet::new(),
@@ -232,14 +255,15 @@ impl<'p> Lowerer<'p> {
             passed: Vec::new(),
             ends_transactions: false,
             commits_itself: false,
+            is_unrolling: false,
         }
     }
 
-    /// Follows a method from its first statement.
-    pub(crate) fn procedure(mut self, name: &str, id: MethodId) -> Lowered {
+    /// Follows a method from its first statement, as one of an object of that class.
+    pub(crate) fn procedure(mut self, name: &str, id: MethodId, class: usize) -> Lowered {
         let world = self.world;
         let method = world.method(id);
-        self.frames.push(Frame::first(Some(id), id.class, world.file(id)));
+        self.frames.push(Frame::first(Some(id), class, world.file(id)));
         self.take_parameters(method);
         self.statements(&method.body);
         self.fill_fetches();

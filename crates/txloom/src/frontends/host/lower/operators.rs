@@ -6,6 +6,7 @@ use super::super::tree::{Expr, ExprKind, Operator};
 use super::super::values::{Object, Template, Value, any, truth, variable, whole};
 use super::super::vocabulary::Sort;
 use super::Lowerer;
+use super::join::{OPTIONS_MAX, leaves};
 use super::statements::is_truth;
 
 impl<'p> Lowerer<'p> {
@@ -110,7 +111,12 @@ impl<'p> Lowerer<'p> {
 
     /// One text behind the other; of choices, each with each.
     pub(super) fn concatenation(&mut self, left: Value, left_expr: &Expr, right: Value, right_expr: &Expr) -> Value {
+        let is_too_much = leaves(&left) * leaves(&right) > OPTIONS_MAX;
         match (left, right) {
+            (left, right @ Value::Choice(..)) if is_too_much => {
+                let part = self.expr_of(right, right_expr.span);
+                self.concatenation(left, left_expr, Value::Plain(part, Sort::Text), right_expr)
+            }
             (Value::Choice(selector, options), right) => {
                 let options = options
                     .into_iter()

@@ -3,12 +3,12 @@
 use txloom_core::program::{self as ir, Mode, Parameter, Span, Statement, StatementKind};
 
 use super::super::index::MethodId;
-use super::super::tree::{Expr, ExprKind, Field, Method};
+use super::super::tree::Method;
 use super::super::values::{List, Object, Record, Sendable, Template, Value, variable};
 use super::super::vocabulary::Sort;
 use super::database::sql_type;
 use super::operators::sort_of;
-use super::{Frame, Lowerer, Slot};
+use super::{Lowerer, Slot};
 
 /// Words that our notation would take for something else.
 const RESERVED: &[&str] = &[
@@ -202,10 +202,20 @@ impl<'p> Lowerer<'p> {
             return Some(slot);
         }
         let (class, this) = self.frames.last().map(|frame| (frame.class, frame.this))?;
-        match this {
-            Some(record) if self.world.field(class, name).is_some() => self.record_field(record, name),
-            _ => self.field_slot(class, name),
+        let (owner, _) = self.world.field(class, name)?;
+        match this.and_then(|this| self.object_with(this, class, owner)) {
+            Some(record) => self.record_field(record, name),
+            None => self.field_slot(class, name),
         }
+    }
+
+    /// The object that has the fields of a class: this one, or the one around it.
+    pub(super) fn object_with(&self, this: usize, class: usize, owner: usize) -> Option<usize> {
+        if self.world.ancestors(class).contains(&owner) {
+            return Some(this);
+        }
+        let around = self.around.get(&this)?;
+        self.object_with(around.this?, around.class, owner)
     }
 
     /// The variable of a field of a class.
@@ -230,59 +240,6 @@ impl<'p> Lowerer<'p> {
             self.state.values[slot] = value;
         }
         Some(slot)
-    }
-
-    /// What a field holds before anybody in the procedure assigns to it.
-    fn first_value(&mut self, owner: usize, field: &'p Field, slot: usize) -> Value {
-        let sort = self.slots[slot].sort;
-        if sort == Sort::Connection {
-            return self.object(Object::Connection);
-        }
-        let assigned = self.world.assigned(owner, &field.name);
-        let is_null = |expr: &Expr| matches!(expr.kind, ExprKind::Null);
-        let said = field.value.as_ref().filter(|value| !is_null(value));
-        let is_scalar = matches!(sort, Sort::Whole | Sort::Real | Sort::Bool | Sort::Time);
-        let expr = match (said, assigned) {
-            (Some(value), []) => Some(value),
-            (Some(value), _) if !is_scalar => Some(value),
-            (None, [only]) if !is_scalar => Some(*only),
-            (None, many) if !is_scalar => many.iter().find(|value| !is_null(value)).copied(),
-            _ => None,
-        };
-        let name = field.name.to_lowercase();
-        let Some(expr) = expr else { return Value::Input(name, sort) };
-        let value = self.aside(owner, expr);
-        match value {
-            Value::Unknown(_) | Value::Null | Value::Unset => Value::Input(name, sort),
-            Value::Plain(ref plain, _) if !matches!(plain.kind, ir::ExprKind::Literal(_)) => Value::Input(name, sort),
-            value => value,
-        }
-    }
-
-    /// The value of an expression of a class, whose statements do not count.
-    pub(super) fn aside(&mut self, class: usize, expr: &'p Expr) -> Value {
-        let home = self.home;
-        let file = self.world.file_of(class);
-        let stands_at = self.frames.last().and_then(|frame| frame.stands_at);
-        let stands_at = if file == home { None } else { stands_at.or(Some(Span::default())) };
-        self.frames.push(Frame {
-            method: None,
-            class,
-            file,
-            stands_at,
-            scopes: vec![Default::default()],
-            loops: Vec::new(),
-            tries: Vec::new(),
-            exit: None,
-            this: None,
-        });
-        let outer = std::mem::take(&mut self.out);
-        let was_dead = std::mem::replace(&mut self.state.is_dead, false);
-        let value = self.value(expr);
-        self.state.is_dead = was_dead;
-        self.out = outer;
-        self.frames.pop();
-        value
     }
 
     /// The variable of a field of an object.
@@ -362,18 +319,14 @@ impl<'p> Lowerer<'p> {
         let held = match value {
             Value::Unset => Value::Unset,
             Value::Choice(selector, options) if self.is_plain_choice(&options) => {
-                let is_text = options.iter().all(|(_, option)| matches!(option, Value::Text(_)));
-                let choice = Value::Choice(selector.clone(), options.clone());
+                let choice = Value::Choice(selector, options.clone());
+                let is_text = is_text_choice(&choice);
                 let kind = options.iter().map(|(_, option)| sort_of(option)).find(|kind| *kind != Sort::Object);
-                let expr = self.expr_of(choice, span);
+                let expr = self.expr_of(choice.clone(), span);
                 let home = self.home_for(slot, kind.unwrap_or(sort));
                 self.set(&home, expr, span);
                 if is_text {
-                    let held = |(at, option): (i64, Value)| match option {
-                        Value::Text(template) => (at, Value::Text(Template { held: Some(home.clone()), ..template })),
-                        option => (at, option),
-                    };
-                    Value::Choice(selector, options.into_iter().map(held).collect())
+                    held_in(choice, &home)
                 } else {
                     Value::Plain(variable(&home, self.at(span)), kind.unwrap_or(sort))
                 }
@@ -426,5 +379,24 @@ impl<'p> Lowerer<'p> {
     /// Whether a method is being followed already.
     pub(super) fn is_inside(&self, id: MethodId) -> bool {
         self.frames.iter().any(|frame| frame.method == Some(id))
+    }
+}
+
+/// Whether a value is a choice between texts.
+fn is_text_choice(value: &Value) -> bool {
+    match value {
+        Value::Choice(_, options) => options.iter().all(|(_, option)| is_text_choice(option)),
+        value => matches!(value, Value::Text(_)),
+    }
+}
+
+/// Texts that a variable holds, whichever it is.
+fn held_in(value: Value, home: &str) -> Value {
+    match value {
+        Value::Text(template) => Value::Text(Template { held: Some(home.to_string()), ..template }),
+        Value::Choice(selector, options) => {
+            Value::Choice(selector, options.into_iter().map(|(at, option)| (at, held_in(option, home))).collect())
+        }
+        value => value,
     }
 }

@@ -3,8 +3,9 @@
 use txloom_core::program::{self as ir, Branch, Span, Statement, StatementKind};
 
 use super::super::tree::{Case, Class, Expr, ExprKind, Operator, Stmt, StmtKind};
-use super::super::values::{Object, State, Value, variable, whole};
+use super::super::values::{Object, Sendable, State, Value, variable, whole};
 use super::super::vocabulary::Sort;
+use super::database::Wanted;
 use super::{Loop, Lowerer};
 
 /// A branch that has been followed: what its condition needs, the condition, what it does.
@@ -274,18 +275,25 @@ impl<'p> Lowerer<'p> {
 
     /// `return` of the procedure itself: what it returns are its outputs.
     fn end_with(&mut self, value: Option<&'p Expr>, span: Span) {
+        let mut object = None;
         let values: Vec<Value> = match value.map(|value| &value.kind) {
             Some(ExprKind::New { class, arguments }) if self.tuple(class).is_some() => {
                 arguments.iter().map(|argument| self.value(argument)).collect()
             }
             _ => match value.map(|value| self.value(value)) {
-                Some(Value::Object(id)) => self.parts(id, span),
+                Some(Value::Object(id)) => {
+                    object = Some(id);
+                    self.parts(id, span)
+                }
                 value => value.into_iter().collect(),
             },
         };
         self.finish_tries(span);
         if self.state.is_dead {
             return;
+        }
+        if let Some(id) = object {
+            self.send_given(id, span);
         }
         let is_part = |value: &Value| values.len() > 1 && *value == Value::Null;
         let is_told = values.iter().all(|value| self.is_output(value) || is_part(value));
@@ -307,6 +315,15 @@ impl<'p> Lowerer<'p> {
         let fields = self.tuple(&record.class).map(|class| class.fields.as_slice()).unwrap_or_default();
         let slots: Option<Vec<usize>> = fields.iter().map(|field| record.fields.get(&field.name).copied()).collect();
         slots.unwrap_or_default().into_iter().map(|slot| self.read(slot, span)).collect()
+    }
+
+    /// A statement that the procedure gives back, with its values: whoever asked for it sends it.
+    fn send_given(&mut self, object: usize, span: Span) {
+        let is_new = |object: &Object| matches!(object, Object::Statement(Sendable { rows: None, count: None, .. }));
+        let statement = Value::Object(object);
+        if self.is_prepared(&statement) && self.state.objects.get(&object).is_some_and(is_new) {
+            self.send_from(statement, Vec::new(), Wanted::Either, None, span);
+        }
     }
 
     fn is_output(&self, value: &Value) -> bool {

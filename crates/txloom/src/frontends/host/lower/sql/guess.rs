@@ -1,4 +1,4 @@
-//! The name of a table that is not known: the schema may tell which it is.
+//! The name of a table that is not known, or the end of any name: the schema may tell which it is.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<SqlStatement> {
         let mut template = template.clone();
-        let holes: Vec<usize> = (0..template.pieces.len())
-            .filter(|at| matches!(&template.pieces[*at], Piece::Hole { .. }) && stands_for_table(&template.pieces, *at))
-            .collect();
+        let is_name = |at: &usize| stands_for_table(&template.pieces, *at) || prefix(&template.pieces, *at).is_some();
+        let is_hole = |at: &usize| matches!(&template.pieces[*at], Piece::Hole { .. });
+        let holes: Vec<usize> = (0..template.pieces.len()).filter(|at| is_hole(at) && is_name(at)).collect();
         if holes.is_empty() || holes.len() > 4 {
             return None;
         }
@@ -31,9 +31,16 @@ impl Lowerer<'_> {
         let mut taken = Vec::new();
         for hole in &holes {
             let Piece::Hole { name, span: place, .. } = template.pieces[*hole].clone() else { continue };
-            // Without any tables the name itself is all that there is.
-            let mut ranked = if tables.is_empty() { vec![own_name(&name)] } else { tables.clone() };
-            ranked.sort_by_key(|table| std::cmp::Reverse(likeness(&name, table)));
+            let before = prefix(&template.pieces, *hole).map(str::to_lowercase);
+            let mut ranked = match &before {
+                Some(before) => self.ends_of(before),
+                // Without any tables the name itself is all that there is.
+                None if tables.is_empty() => vec![own_name(&name)],
+                None => tables.clone(),
+            };
+            if before.is_none() {
+                ranked.sort_by_key(|table| std::cmp::Reverse(likeness(&name, table)));
+            }
             let mut best: Option<(usize, String)> = None;
             for table in ranked {
                 let piece = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
@@ -48,17 +55,41 @@ impl Lowerer<'_> {
             }
             let (_, table) = best?;
             template.pieces[*hole] = Piece::Text { text: table.clone(), file: usize::MAX, span: place };
-            taken.push((place, name, table));
+            let kind = if before.is_some() { "name" } else { "table" };
+            taken.push((place, name, format!("{kind} {}{table}", before.unwrap_or_default())));
         }
         if self.errors_of(&template, binds, span) > 0 {
             return None;
         }
-        for (place, name, table) in taken {
+        for (place, name, taken) in taken {
             let what = if name.is_empty() { "this".to_string() } else { name };
-            self.warn(place, format!("{what} is not known; it is taken for the table {table}"), "give its file, too");
+            self.warn(place, format!("{what} is not known; it is taken for the {taken}"), "give its file, too");
         }
         Some(self.statement_of(&template, binds, span))
     }
+
+    /// How the names of tables and columns go on that begin so; if none does, a number.
+    fn ends_of(&self, before: &str) -> Vec<String> {
+        let tables = self.world.schema.tables.iter();
+        let names = tables
+            .flat_map(|(name, table)| table.columns.iter().map(|column| column.name.as_str()).chain([name.as_str()]));
+        let ends = names.filter_map(|name| Some(name.to_lowercase().strip_prefix(before)?.to_string()));
+        let ends: std::collections::BTreeSet<String> = ends.filter(|end| !end.is_empty()).collect();
+        ends.into_iter().take(GUESSES_MAX).chain(["1".to_string()]).collect()
+    }
+}
+
+/// The beginning of a name whose end is a hole: `data` of `"data" + column`.
+fn prefix(pieces: &[Piece], at: usize) -> Option<&str> {
+    let mut quotes = 0;
+    for piece in pieces.get(..at)? {
+        if let Piece::Text { text, .. } = piece {
+            quotes += text.matches('\'').count();
+        }
+    }
+    let Some(Piece::Text { text, .. }) = at.checked_sub(1).and_then(|before| pieces.get(before)) else { return None };
+    let word = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+    (quotes % 2 == 0 && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).then_some(word)
 }
 
 /// Whether the text before a hole ends with a word that the name of a table follows.

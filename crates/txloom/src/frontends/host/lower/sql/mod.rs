@@ -117,7 +117,8 @@ impl Lowerer<'_> {
             return Answers::default();
         };
         let verb = first_words(template);
-        if self.control(&verb, span) {
+        let says_nothing = template.as_constant().is_some_and(|text| text.trim_matches([';', ' ', '\n']).is_empty());
+        if says_nothing || self.control(&verb, span) {
             self.sites
                 .insert((file, place.start), Site { span: place, is_sent: true, is_understood: true, is_alone: false });
             return Answers::default();
