@@ -143,7 +143,7 @@ impl Project {
         let mut diagnostics = reading.diagnostics;
         let mut procedures = Vec::new();
         for mut procedure in reading.procedures {
-            unknowns::become_parameters(&mut procedure);
+            unknowns::become_parameters(&mut procedure, known, reading.language);
             let (access, complaints) = nodes::of_procedure(&procedure, known, reading.language);
             diagnostics.extend(complaints);
             procedures.push((procedure, access));

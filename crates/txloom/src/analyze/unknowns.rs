@@ -11,20 +11,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use txloom_core::program::{BinaryOp, Expr, ExprKind, Mode, Parameter, Procedure, Statement, StatementKind};
+use txloom_core::program::schema::Schema;
+use txloom_core::program::{
+    BinaryOp, Expr, ExprKind, Language, Mode, Parameter, Procedure, Span, Statement, StatementKind,
+};
 
 use crate::frontends::host::tidy::walk;
+use crate::frontends::host::types;
 
 /// The type of what stands alone in a condition.
 const TRUTH: &str = "BOOLEAN";
 /// The type of what nothing is known of.
-const UNSAID: &str = "INT";
+const UNSAID: &str = "VARCHAR";
 
 /// Makes parameters of all values that nobody knows.
-pub(super) fn become_parameters(procedure: &mut Procedure) {
+pub(super) fn become_parameters(procedure: &mut Procedure, schema: &Schema, language: Language) {
     let mut found = Unknowns::of(procedure);
     walk::each_list(&mut procedure.body, &mut |list| list.iter_mut().for_each(|statement| found.replace_in(statement)));
+    if found.made.is_empty() {
+        return;
+    }
+    let own = procedure.parameters.len();
     procedure.parameters.append(&mut found.made);
+    // What a value is compared with, or written to, says more than the variable that passes it on.
+    let mut typed = procedure.clone();
+    types::infer(&mut typed, schema, language);
+    procedure.parameters.splice(own.., typed.parameters.drain(own..));
 }
 
 struct Unknowns {
@@ -89,7 +101,7 @@ impl Unknowns {
         expr.uses().iter().find_map(|variable| self.types.get(&variable.name).cloned())
     }
 
-    fn parameter(&mut self, span: txloom_core::program::Span, kind: Option<&str>, name: Option<&str>) -> String {
+    fn parameter(&mut self, span: Span, kind: Option<&str>, name: Option<&str>) -> String {
         let wanted = format!("any_{}", name.unwrap_or("value"));
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let name = std::iter::once(wanted.clone()).chain(numbered).find(|name| self.names.insert(name.clone()));
@@ -109,9 +121,10 @@ mod tests {
 
     /// The parameters that a procedure has afterwards, and the value of its first declaration.
     fn asked(body: &str) -> String {
-        let text = format!("CREATE PROCEDURE p(x INT) BEGIN {body} END;");
-        let mut procedure = front::read(&text, &Schema::default()).program.procedures[0].clone();
-        become_parameters(&mut procedure);
+        let text = format!("CREATE TABLE t (k INT, v TEXT); CREATE PROCEDURE p(x INT) BEGIN {body} END;");
+        let reading = front::read(&text, &Schema::default());
+        let mut procedure = reading.program.procedures[0].clone();
+        become_parameters(&mut procedure, &reading.schema, Language::Any);
         let parameters = procedure.parameters.iter().skip(1);
         parameters.map(|parameter| format!("{} {}", parameter.name, parameter.type_name)).collect::<Vec<_>>().join(", ")
     }
@@ -123,6 +136,7 @@ mod tests {
             ("DECLARE n BIGINT; SET n = ANY(); SET n = :n + ANY();", "any_n BIGINT, any_n_2 BIGINT"),
             ("IF ANY() THEN ROLLBACK; END IF;", "any_value BOOLEAN"),
             ("IF :x > ANY() AND NOT ANY() THEN ROLLBACK; END IF;", "any_value INT, any_value_2 BOOLEAN"),
+            ("DECLARE s VARCHAR DEFAULT ANY(); UPDATE t SET v = '' WHERE k = :s;", "any_s INT"),
             ("WHILE ANY() DO SET x = 1; END WHILE;", ""),
             ("SET x = 1;", ""),
         ] {
