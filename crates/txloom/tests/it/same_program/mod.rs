@@ -1,14 +1,14 @@
 //! The benchmark programs in Java give the program that their SQL forms give.
 //!
-//! **Problem.** Two sources are never the same tree: one has a cursor where the other has a `ResultSet`, a `SIGNAL` where the
-//! other has an `else`, other names, other variables. What must be the same is what the analyses look at.
+//! **Problem.** Two sources are never the same tree: one has a cursor where the other has a `ResultSet`, a `SIGNAL` where
+//! the other has an `else`, other names, other variables. What must be the same is what the analyses look at.
 //!
 //! **Normal form.** Procedures are matched by name, without case and underscores. Then three things are compared:
 //!
 //! | what | how | by |
 //! |---|---|---|
 //! | statements and branches | all sequences of statements that some way through the procedure sends | [`words`] |
-//! | data flow, decisions | the schedules of `core::flow`, with transactions as written, and with one for each statement | [`told`] |
+//! | data flow, decisions | the schedules of `core::flow`, as written, and with one transaction per statement | [`told`] |
 //! | who meets whom | the conflicts of `core::search`: kind, table, columns | [`told`] |
 //!
 //! A statement is its [`letter`](words::letter): for each table that it mentions, what it does, the columns that it reads,
@@ -23,8 +23,8 @@
 //!
 //! What differs rightly, and is the same here: where a branch stands, as long as it leads to the same statements; a
 //! COMMIT at the end, and the end; a ROLLBACK before a failure, and the failure; local variables; how a loop over rows is
-//! written. Which values a condition compares is not looked at here, but which columns they come from is: a decision is part
-//! of the data flow. (That both decide in the same way, `originals` shows by running them.)
+//! written. Which values a condition compares is not looked at here, but which columns they come from is: a decision is
+//! part of the data flow. (That both decide in the same way, `originals` shows by running them.)
 
 mod words;
 mod told;

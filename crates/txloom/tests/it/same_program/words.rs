@@ -1,7 +1,7 @@
 //! All sequences of statements that a procedure may send, and whether two procedures have the same.
 //!
-//! The graph of a procedure is a machine that says a letter at each statement, and nothing at assignments and branches. Both
-//! are followed at once, each in all places where it may be after the same letters; where one can go on (or end) as
+//! The graph of a procedure is a machine that says a letter at each statement, and nothing at assignments and branches.
+//! Both are followed at once, each in all places where it may be after the same letters; where one can go on (or end) as
 //! the other cannot, the letters so far and those tell the difference. There are finitely many such pairs of sets.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
