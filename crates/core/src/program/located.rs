@@ -95,7 +95,7 @@ impl Located {
     }
 
     fn new(text: String, pieces: Vec<Piece>, whole: Span) -> Located {
-        let text = without_only(with_new_locks(text));
+        let text = without_advice(without_only(with_new_locks(text)));
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Located { text, pieces, lines, whole }
     }
@@ -191,17 +191,59 @@ impl Located {
     }
 }
 
+/// Locks that the parser does not know, and the ones that it takes for them.
+const LOCKS: &[(&[&str], &str)] = &[
+    (&["LOCK", "IN", "SHARE", "MODE"], "FOR SHARE"),
+    (&["FOR", "NO", "KEY", "UPDATE"], "FOR UPDATE"),
+    (&["FOR", "KEY", "SHARE"], "FOR SHARE"),
+];
+
 /// `LOCK IN SHARE MODE` as `FOR SHARE`, which is all that the parser knows; as long as before.
 fn with_new_locks(text: String) -> String {
-    let old = ["LOCK", "IN", "SHARE", "MODE"];
     let tokens = sql::tokens(&text);
-    let is_old = |window: &&[Token<'_>]| window.iter().zip(old).all(|(token, word)| token.is_word(word));
-    let Some(window) = tokens.windows(old.len()).find(is_old) else { return text };
-    let range = window[0].span.start..window[3].span.end;
-    let respelled = format!("{:width$}", "FOR SHARE", width = range.len());
-    let mut changed = text.clone();
-    changed.replace_range(range, &respelled);
-    changed
+    for (old, new) in LOCKS {
+        let is_old = |window: &&[Token<'_>]| window.iter().zip(*old).all(|(token, word)| token.is_word(word));
+        let Some(window) = tokens.windows(old.len()).find(is_old) else { continue };
+        let range = window[0].span.start..window[old.len() - 1].span.end;
+        let respelled = format!("{new:width$}", width = range.len());
+        let mut changed = text.clone();
+        changed.replace_range(range, &respelled);
+        return changed;
+    }
+    text
+}
+
+/// What may stand behind the verb of a statement of MySQL's, and changes nothing about what it means.
+const ADVICE: &[&str] = &[
+    "HIGH_PRIORITY",
+    "LOW_PRIORITY",
+    "SQL_BIG_RESULT",
+    "SQL_BUFFER_RESULT",
+    "SQL_CACHE",
+    "SQL_CALC_FOUND_ROWS",
+    "SQL_NO_CACHE",
+    "SQL_SMALL_RESULT",
+    "STRAIGHT_JOIN",
+];
+
+/// `SELECT SQL_NO_CACHE a` as `SELECT              a`, as long as before.
+fn without_advice(text: String) -> String {
+    if !text.contains('_') {
+        return text;
+    }
+    let tokens = sql::tokens(&text);
+    let is_verb =
+        |token: &Token<'_>| ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE"].iter().any(|word| token.is_word(word));
+    let is_advice = |token: &Token<'_>| ADVICE.iter().any(|word| token.is_word(word));
+    let mut found = Vec::new();
+    for at in (0..tokens.len()).filter(|at| is_verb(&tokens[*at])) {
+        let behind = tokens[at + 1..].iter().take_while(|token| is_advice(token));
+        found.extend(behind.map(|token| token.span.clone()));
+    }
+    found.into_iter().fold(text, |mut text, range| {
+        text.replace_range(range.clone(), &" ".repeat(range.len()));
+        text
+    })
 }
 
 /// `FROM ONLY t` as `FROM      t`: the parser does not know that children of a table can be left out.

@@ -124,7 +124,9 @@ impl Analyzer<'_> {
     fn unknown_column(&mut self, qualifier: Option<&str>, name: &str, span: Span) -> Term {
         // Words that some dialects write without parentheses.
         let is_function = name.starts_with("current_") || ["localtime", "localtimestamp", "default"].contains(&name);
-        if qualifier.is_none() && (is_function || name.starts_with('@')) {
+        let is_oracles = ["rownum", "rowid", "sysdate", "systimestamp"].contains(&name);
+        let is_sequence = qualifier.is_some() && ["nextval", "currval"].contains(&name);
+        if is_sequence || (qualifier.is_none() && (is_function || is_oracles || name.starts_with('@'))) {
             return Term::Any(Unknown::default());
         }
         let relations = || self.scopes.iter().rev().flat_map(|scope| &scope.relations);
@@ -171,6 +173,10 @@ impl Analyzer<'_> {
                 output.name = Some(column.clone());
             }
             return Relation { alias, kind: Kind::Derived(outputs) };
+        }
+        // Oracle's table for queries that need none.
+        if table == "dual" && self.schema.table(&table).is_none() {
+            return Relation { alias, kind: Kind::Unknown };
         }
         if self.schema.table(&table).is_none() && !self.schema.tables.is_empty() {
             let names = self.schema.tables.keys().chain(self.schema.views.keys());

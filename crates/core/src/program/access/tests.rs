@@ -302,6 +302,15 @@ fn what_is_unknown_is_said_where_it_stands() {
         "SELECT zebra FROM accounts, audit",
         &["`zebra`: none of the tables accounts, audit has a column zebra"],
     );
+    for known in [
+        "SELECT id FROM accounts WHERE id = 1 FOR NO KEY UPDATE SKIP LOCKED",
+        "SELECT id FROM accounts WHERE id = 1 FOR KEY SHARE",
+        "SELECT SQL_NO_CACHE id FROM accounts WHERE rownum <= 10",
+        "SELECT seq.nextval FROM dual",
+        "INSERT INTO audit (at, what) VALUES (seq.nextval, sysdate)",
+    ] {
+        check_diagnostic(known, &[]);
+    }
     check_diagnostic("SELEC 1", &["`SELEC`: the statement cannot be read: expected an SQL statement, found SELEC"]);
     check_diagnostic("CALL other(:a)", &["`CALL other(:a)`: what CALL reads and writes is not analysed"]);
     check_diagnostic(

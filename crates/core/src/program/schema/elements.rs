@@ -7,7 +7,7 @@ use sqlparser::ast::Statement;
 
 use super::Table;
 use super::read::Reader;
-use crate::program::diagnostic::Diagnostic;
+use crate::program::diagnostic::{Diagnostic, Severity};
 use crate::program::front::Unit;
 use crate::program::located::Located;
 use crate::sql::{self, Token};
@@ -35,7 +35,8 @@ impl Reader {
                 Ok(_) => {}
                 Err(complaint) => {
                     let message = complaint.message.replace("the statement", &format!("a part of {}", table.name));
-                    self.diagnostics.push(Diagnostic { message, ..complaint });
+                    // The rest of the table is there.
+                    self.diagnostics.push(Diagnostic { message, severity: Severity::Warning, ..complaint });
                 }
             }
         }

@@ -14,9 +14,9 @@
 //!
 //! # Limits
 //!
-//! A loop is followed once; a text that grows in a loop has grown by one round. Elements of lists and arrays are any
-//! value. A batch is sent where it is filled. What is done after an error of the database is not followed. Threads,
-//! reflection and functions as values are not followed.
+//! A loop is followed once; a text that grows in a loop of unknown length has grown by one round. Elements of lists and
+//! arrays are any value, unless they are texts or statements. A batch is sent where it is filled. What is done after an
+//! error of the database is not followed. Threads and reflection are not followed.
 
 pub(crate) mod tree;
 pub(crate) mod visit;

@@ -30,7 +30,7 @@ pub(crate) fn read(
             (*file, FileReading { diagnostics: said.collect(), language, ..FileReading::default() })
         })
         .collect();
-    let mut sites = sites_in(units);
+    let mut sites = sites_in(units, &world);
     let roots = match vocabulary.roots_own_transactions() {
         true => owners::roots(&world).into_iter().map(|(id, name)| (id, id.class, name)).collect(),
         false => roots(&world),
@@ -237,26 +237,24 @@ fn heirs(world: &World<'_>, id: MethodId) -> Vec<usize> {
 }
 
 /// The SQL texts that stand in the files.
-fn sites_in(units: &[(usize, Unit)]) -> BTreeMap<(usize, usize), Site> {
+fn sites_in(units: &[(usize, Unit)], world: &World<'_>) -> BTreeMap<(usize, usize), Site> {
     let mut sites = BTreeMap::new();
-    let mentioned = mentioned(units);
-    for (file, unit) in units {
-        for class in &unit.classes {
-            let mut covered: BTreeSet<usize> = BTreeSet::new();
-            let mut note = |expr: &tree::Expr| note_site(*file, expr, &mut covered, &mut sites);
-            // A constant that nobody mentions is no statement of the program.
-            for field in class.fields.iter().filter(|field| mentioned.contains(field.name.as_str())) {
-                field.value.iter().for_each(|value| visit::inside(value, &mut note));
-            }
-            let methods = class.methods.iter().map(|method| &method.body);
-            for body in class.initializers.iter().chain(methods) {
-                let idle = idle_texts(body);
-                visit::expressions(body, &mut |expr| {
-                    if !idle.contains(&expr.span.start) {
-                        note(expr);
-                    }
-                });
-            }
+    let mentioned = mentioned(units, world);
+    for (number, file, class) in world.classes() {
+        let mut covered: BTreeSet<usize> = BTreeSet::new();
+        let mut note = |expr: &tree::Expr| note_site(file, expr, &mut covered, &mut sites);
+        // A constant that nobody mentions is no statement of the program.
+        for field in class.fields.iter().filter(|field| mentioned.contains(&(number, field.name.as_str()))) {
+            field.value.iter().for_each(|value| visit::inside(value, &mut note));
+        }
+        let methods = class.methods.iter().map(|method| &method.body);
+        for body in class.initializers.iter().chain(methods) {
+            let idle = idle_texts(body);
+            visit::expressions(body, &mut |expr| {
+                if !idle.contains(&expr.span.start) {
+                    note(expr);
+                }
+            });
         }
     }
     sites
@@ -281,16 +279,30 @@ fn idle_texts(body: &[tree::Stmt]) -> BTreeSet<usize> {
     idle
 }
 
-/// Every name that is mentioned anywhere.
-fn mentioned(units: &[(usize, Unit)]) -> BTreeSet<&str> {
-    let mut names = BTreeSet::new();
-    for class in units.iter().flat_map(|(_, unit)| &unit.classes) {
-        let mut found = |expr| insert_name(expr, &mut names);
+/// Every field that is mentioned anywhere: by the class that has it, or, if nobody knows which that is, by all classes that
+/// have one of that name. The constants of an enumeration can be reached without their names.
+fn mentioned<'t>(units: &'t [(usize, Unit)], world: &World<'t>) -> BTreeSet<(usize, &'t str)> {
+    let (mut exact, mut anywhere) = (BTreeSet::new(), BTreeSet::new());
+    for (number, _, class) in world.classes() {
+        let mut found = |expr: &'t tree::Expr| match &expr.kind {
+            tree::ExprKind::Name(name) => match world.field(number, name) {
+                Some((owner, _)) => drop(exact.insert((owner, name.as_str()))),
+                None => drop(anywhere.insert(name.as_str())),
+            },
+            tree::ExprKind::Field(_, name) => drop(anywhere.insert(name.as_str())),
+            _ => {}
+        };
         class.fields.iter().filter_map(|field| field.value.as_ref()).for_each(|value| visit::inside(value, &mut found));
         class.initializers.iter().for_each(|body| visit::expressions(body, &mut found));
         class.methods.iter().for_each(|method| visit::expressions(&method.body, &mut found));
     }
-    names
+    let classes = units.iter().flat_map(|(_, unit)| &unit.classes).enumerate();
+    for (number, class) in classes {
+        let is_known = |name: &str| anywhere.contains(name) || class.constants.iter().any(|constant| constant == name);
+        let names = class.fields.iter().map(|field| field.name.as_str()).filter(|name| is_known(name));
+        exact.extend(names.map(|name| (number, name)));
+    }
+    exact
 }
 
 fn insert_name<'t>(expr: &'t tree::Expr, names: &mut BTreeSet<&'t str>) {

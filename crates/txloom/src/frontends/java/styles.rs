@@ -87,6 +87,11 @@ fn texts_grow_in_loops_of_known_length() {
         in.append(i); } conn.createStatement().execute("DELETE FROM log WHERE id IN (" + in + ")");"#;
     let expected = ["CREATE PROCEDURE p()", "DELETE FROM log WHERE id IN (0, 1, 2);"];
     check("a list of numbers", &[&suite("", code)], &expected);
+    let helper = r#"static String where(String... columns) { String s = " WHERE TRUE"; for (String c : columns) s += " AND " + c
+        + " = ?"; return s; } final SQLStmt stmt = new SQLStmt("DELETE FROM log" + where("id", "account"));"#;
+    let code = "try (PreparedStatement ps = getPreparedStatement(conn, stmt, id, id)) { ps.execute(); }";
+    let expected = ["CREATE PROCEDURE p(id INT)", "DELETE FROM log WHERE TRUE AND id = :id AND account = :id;"];
+    check("names that are arguments", &[&suite(helper, code)], &expected);
 }
 
 #[test]
@@ -270,6 +275,11 @@ fn code_that_nobody_calls_is_read_too() {
     check("constructor and private method", &[source], &expected);
     let idle = suite("", r#"String old = "SELECT id FROM log"; conn.createStatement().execute("DELETE FROM log");"#);
     check("a text that nobody uses", &[&idle], &["CREATE PROCEDURE p()", "DELETE FROM log;"]);
+    let other =
+        r#"class Other extends Procedure { final SQLStmt stmt = new SQLStmt("DELETE FROM accounts WHERE id = ?"); }"#;
+    let source = suite(r#"final SQLStmt stmt = new SQLStmt("DELETE FROM log WHERE id = ?");"#, SEND);
+    let expected = ["CREATE PROCEDURE p(id INT)", "DELETE FROM log WHERE id = :id;"];
+    check("a constant that only has the name of another one", &[&source, other], &expected);
     let empty = suite(r#"final SQLStmt stmt = new SQLStmt(";");"#, SEND);
     check("a statement that says nothing", &[&empty], &["CREATE PROCEDURE p()"]);
 }

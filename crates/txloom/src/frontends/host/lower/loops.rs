@@ -120,6 +120,12 @@ impl<'p> Lowerer<'p> {
         span: Span,
     ) {
         let value = self.value(over);
+        if let ([target], true) = (targets, is_of_texts(self.world, body))
+            && let Some(elements) = self.list(&value).and_then(|list| list.elements.clone())
+            && elements.len() <= ROUNDS_MAX
+        {
+            return self.for_known(target, elements, body, span);
+        }
         let rows = match self.rows_of(value.clone(), span) {
             Value::Object(id) if matches!(self.state.objects.get(&id), Some(Object::Rows(_))) => {
                 Some(Value::Object(id))
@@ -152,6 +158,21 @@ impl<'p> Lowerer<'p> {
             };
             this.close_loop(kind, vec![before], span);
         });
+    }
+
+    /// Each round of a loop that only puts texts together, over elements that are all known.
+    fn for_known(&mut self, target: &'p (String, String), elements: Vec<Value>, body: &'p [Stmt], span: Span) {
+        let was_unrolling = std::mem::replace(&mut self.is_unrolling, true);
+        for element in elements {
+            self.scoped(|this| {
+                let sort = this.world.vocabulary.sort(&target.1);
+                let slot = this.new_slot(&target.0, &target.1, sort);
+                this.bind(&target.0, slot);
+                this.assign_slot(slot, element, span);
+                this.statements(body);
+            });
+        }
+        self.is_unrolling = was_unrolling;
     }
 
     fn next_row_of_loop(&mut self, rows: Value, slots: &[usize], label: &str, span: Span) {
