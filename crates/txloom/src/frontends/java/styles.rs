@@ -95,7 +95,7 @@ fn texts_grow_in_loops_of_known_length() {
 }
 
 #[test]
-fn the_end_of_a_name_may_be_unknown() {
+fn names_may_be_unknown() {
     let members = r#"final SQLStmt stmt = new SQLStmt("UPDATE log SET data" + Settings.COLUMN + " = 0 WHERE id = ?");"#;
     check(
         "column",

@@ -31,7 +31,7 @@ impl Lowerer<'_> {
         let mut taken = Vec::new();
         for hole in &holes {
             let Piece::Hole { name, span: place, .. } = template.pieces[*hole].clone() else { continue };
-            let before = prefix(&template.pieces, *hole).map(str::to_lowercase);
+            let before = prefix(&template.pieces, *hole).map(|word| word.to_lowercase());
             let mut ranked = match &before {
                 Some(before) => self.ends_of(before),
                 // Without any tables the name itself is all that there is.
@@ -79,22 +79,32 @@ impl Lowerer<'_> {
     }
 }
 
+/// The constants right before a piece, as one text.
+fn text_before(pieces: &[Piece], at: usize) -> String {
+    let texts = pieces[..at].iter().rev().map_while(|piece| match piece {
+        Piece::Text { text, .. } => Some(text.as_str()),
+        Piece::Hole { .. } => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    texts.into_iter().rev().collect()
+}
+
 /// The beginning of a name whose end is a hole: `data` of `"data" + column`.
-fn prefix(pieces: &[Piece], at: usize) -> Option<&str> {
-    let mut quotes = 0;
-    for piece in pieces.get(..at)? {
-        if let Piece::Text { text, .. } = piece {
-            quotes += text.matches('\'').count();
-        }
-    }
-    let Some(Piece::Text { text, .. }) = at.checked_sub(1).and_then(|before| pieces.get(before)) else { return None };
+fn prefix(pieces: &[Piece], at: usize) -> Option<String> {
+    let quotes = |piece: &Piece| match piece {
+        Piece::Text { text, .. } => text.matches('\'').count(),
+        Piece::Hole { .. } => 0,
+    };
+    let is_quoted = pieces[..at].iter().map(quotes).sum::<usize>() % 2 == 1;
+    let text = text_before(pieces, at);
     let word = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
-    (quotes % 2 == 0 && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).then_some(word)
+    let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (!is_quoted && is_name).then(|| word.to_string())
 }
 
 /// Whether the text before a hole ends with a word that the name of a table follows.
 fn stands_for_table(pieces: &[Piece], at: usize) -> bool {
-    let Some(Piece::Text { text, .. }) = at.checked_sub(1).and_then(|before| pieces.get(before)) else { return false };
+    let text = text_before(pieces, at);
     let word = text.trim_end_matches(|c: char| c.is_whitespace() || c == '"' || c == '`' || c == ',');
     let word = word.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("").to_lowercase();
     ["from", "into", "update", "join", "table"].contains(&word.as_str()) || text.trim_end().ends_with(',')
