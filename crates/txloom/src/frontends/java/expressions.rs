@@ -1,6 +1,7 @@
 //! Expressions of Java.
 
 use tree_sitter::Node;
+use txloom_core::program::Span;
 
 use super::super::host::tree::{Call, Class, Expr, ExprKind, Method, Nature, Operator, Parameter, Stmt, StmtKind};
 use super::{Reader, simple, text};
@@ -79,14 +80,7 @@ impl Reader<'_> {
                 let name = self.field_text(node, "name");
                 ExprKind::Call(Call { receiver, name, arguments, named: Vec::new() })
             }
-            "object_creation_expression" => {
-                let class = simple(&self.field_text(node, "type"));
-                let arguments = self.arguments(node);
-                let mut walk = node.walk();
-                let body = node.named_children(&mut walk).find(|child| child.kind() == "class_body");
-                let class = body.map(|body| self.nameless(body, &class)).unwrap_or(class);
-                ExprKind::New { class, arguments }
-            }
+            "object_creation_expression" => self.creation(node),
             "array_creation_expression" => match node.child_by_field_name("value") {
                 Some(value) => return self.expression(value),
                 None => {
@@ -115,17 +109,30 @@ impl Reader<'_> {
             "instanceof_expression" => ExprKind::Other(vec![*self.part(node, "left")]),
             "switch_expression" => match self.switch_value(node) {
                 Some(value) => return value,
-                None => {
-                    let kind = self.switch(node, true);
-                    let body = vec![self.statement_of(kind, node)];
-                    let function = Box::new(Expr { kind: self.function(Vec::new(), body, node), span });
-                    let (receiver, name) = (Some(function), FUNCTION.to_string());
-                    ExprKind::Call(Call { receiver, name, arguments: Vec::new(), named: Vec::new() })
-                }
+                None => self.switch_called(node, span),
             },
             _ => ExprKind::Other(self.children(node)),
         };
         Expr { kind, span }
+    }
+
+    /// `new C(…)`, with a class of its own behind it or not.
+    fn creation(&mut self, node: Node<'_>) -> ExprKind {
+        let class = simple(&self.field_text(node, "type"));
+        let arguments = self.arguments(node);
+        let mut walk = node.walk();
+        let body = node.named_children(&mut walk).find(|child| child.kind() == "class_body");
+        let class = body.map(|body| self.nameless(body, &class)).unwrap_or(class);
+        ExprKind::New { class, arguments }
+    }
+
+    /// A `switch` that does more than choose a value: a function that is called at once.
+    fn switch_called(&mut self, node: Node<'_>, span: Span) -> ExprKind {
+        let kind = self.switch(node, true);
+        let body = vec![self.statement_of(kind, node)];
+        let function = Box::new(Expr { kind: self.function(Vec::new(), body, node), span });
+        let (receiver, name) = (Some(function), FUNCTION.to_string());
+        ExprKind::Call(Call { receiver, name, arguments: Vec::new(), named: Vec::new() })
     }
 
     fn children(&mut self, node: Node<'_>) -> Vec<Expr> {

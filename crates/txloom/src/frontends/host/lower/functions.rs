@@ -10,7 +10,7 @@ use super::super::index::MethodId;
 use super::super::tree::{ExprKind, Nature};
 use super::super::values::{List, Object, Value, any};
 use super::super::visit;
-use super::super::vocabulary::Sort;
+use super::super::vocabulary::{Act, Sort};
 use super::Lowerer;
 
 /// Methods that call a function for each element.
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         visit::expressions(&self.world.method(id).body, &mut |expr| {
             let ExprKind::Call(call) = &expr.kind else { return };
             found |= vocabulary.act_anywhere(call).is_some() || self.world.has_method(&call.name);
-            found |= matches!(vocabulary.act(Sort::Statement, call), Some(act) if act != super::super::vocabulary::Act::Nothing);
+            found |= vocabulary.act(Sort::Statement, call).is_some_and(|act| act != Act::Nothing);
         });
         found
     }
