@@ -96,6 +96,10 @@ fn texts_grow_in_loops_of_known_length() {
 
 #[test]
 fn names_may_be_unknown() {
+    let joined = r#"final SQLStmt stmt = new SQLStmt("SELECT a.owner FROM " + Names.TABLE_LOG + " l, " + "   " +
+        Names.TABLE_ACCOUNTS + " a WHERE l.account = a.id AND l.id = ?");"#;
+    let expected = "SELECT a.owner FROM log l,    accounts a WHERE l.account = a.id AND l.id = :id;";
+    check("two tables", &[&suite(joined, SEND)], &["CREATE PROCEDURE p(id INT)", expected]);
     let members = r#"final SQLStmt stmt = new SQLStmt("UPDATE log SET data" + Settings.COLUMN + " = 0 WHERE id = ?");"#;
     check(
         "column",
