@@ -7,13 +7,14 @@
 //!
 //! *Any value* can be analysed, but not run. As an argument, it is chosen like the others, and said: who reads the test
 //! sees what must come out there. What is computed again and again in a loop is the same each time then. A loop that goes
-//! on while nobody knows what holds stays as it is: with an argument, it would go on for ever.
+//! on while nobody knows what holds would go on for ever with an argument: one that only computes is gone through once or
+//! not at all, and one that sends something stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{
-    BinaryOp, Expr, ExprKind, Language, Mode, Parameter, Procedure, Span, Statement, StatementKind,
+    BinaryOp, Branch, Expr, ExprKind, Language, Mode, Parameter, Procedure, Span, Statement, StatementKind,
 };
 
 use crate::frontends::host::tidy::walk;
@@ -62,6 +63,7 @@ impl Unknowns {
     }
 
     fn replace_in(&mut self, statement: &mut Statement) {
+        once_at_most(statement);
         let (kind, name) = match &statement.kind {
             StatementKind::While { .. } => return,
             StatementKind::Declare { variable, .. } | StatementKind::Assign { variable, .. } => {
@@ -112,6 +114,33 @@ impl Unknowns {
     }
 }
 
+/// A loop of which nobody knows when it ends, and that sends nothing, becomes a branch.
+fn once_at_most(statement: &mut Statement) {
+    let StatementKind::While { condition, body, .. } = &mut statement.kind else { return };
+    let mut only_computes = is_unknown(condition);
+    walk::each(body, &mut |inner| {
+        let computes = matches!(
+            inner.kind,
+            StatementKind::Declare { .. } | StatementKind::Assign { .. } | StatementKind::If { .. }
+        );
+        only_computes &= computes;
+    });
+    if only_computes {
+        let branch = Branch { condition: condition.clone(), body: std::mem::take(body) };
+        statement.kind = StatementKind::If { branches: vec![branch], otherwise: Vec::new() };
+    }
+}
+
+/// Whether something in an expression is not known.
+fn is_unknown(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Any => true,
+        ExprKind::Not(operand) | ExprKind::Negate(operand) | ExprKind::IsNull { operand, .. } => is_unknown(operand),
+        ExprKind::Binary { left, right, .. } => is_unknown(left) || is_unknown(right),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use txloom_core::program::front;
@@ -137,7 +166,8 @@ mod tests {
             ("IF ANY() THEN ROLLBACK; END IF;", "any_value BOOLEAN"),
             ("IF :x > ANY() AND NOT ANY() THEN ROLLBACK; END IF;", "any_value INT, any_value_2 BOOLEAN"),
             ("DECLARE s VARCHAR DEFAULT ANY(); UPDATE t SET v = '' WHERE k = :s;", "any_s INT"),
-            ("WHILE ANY() DO SET x = 1; END WHILE;", ""),
+            ("WHILE :x < ANY() DO SET x = :x + 1; END WHILE;", "any_value INT"),
+            ("WHILE ANY() DO UPDATE t SET v = ''; END WHILE;", ""),
             ("SET x = 1;", ""),
         ] {
             assert_eq!(asked(body), parameters, "{body}");
