@@ -46,6 +46,25 @@ fn check(parameters: &str, code: &str, expected: &str) {
     assert_eq!(found, expected, "{code}");
 }
 
+/// A count that is compared is a number, although no variable of the source says so.
+#[test]
+fn what_is_counted_is_a_number() {
+    check(
+        "int account, int most",
+        r#"PreparedStatement stmt = conn.prepareStatement("SELECT COUNT(*) FROM log WHERE account = ?");
+           stmt.setInt(1, account);
+           ResultSet rs = stmt.executeQuery();
+           if (rs.next() && rs.getInt(1) >= most) throw new IllegalStateException("enough");
+           conn.commit();"#,
+        "DECLARE rs_count BIGINT;
+         SELECT COUNT(*) INTO :rs_count FROM log WHERE account = :account;
+         IF FOUND() AND :rs_count >= :most THEN
+           SIGNAL 'enough';
+         END IF;
+         COMMIT;",
+    );
+}
+
 #[test]
 fn a_row_is_read_and_written() {
     let text = program(&[&class(

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 
 use txloom_core::level::LevelName;
 use txloom_core::program::access::{self, Access, OutputColumn, Reach, TableAccess};
+use txloom_core::program::schema::TypeKind;
 use txloom_core::program::{self as ir, Diagnostic, Severity, Span, SqlStatement, StatementKind};
 
 use super::super::values::{Object, Piece, Template, Value, any, variable};
@@ -236,12 +237,27 @@ impl Lowerer<'_> {
         let mut columns = Vec::new();
         for (at, output) in outputs.iter().enumerate() {
             let wish = output.name.clone().unwrap_or_else(|| (at + 1).to_string());
-            let origin = output.origins.iter().next().filter(|_| output.is_copy);
-            let known = origin.and_then(|element| self.world.schema.type_of(element)).map(|known| known.name.clone());
+            let known = self.type_of_column(output);
             let name = self.temporary(&format!("{cursor}_{wish}"), &known.unwrap_or_else(|| "VARCHAR".to_string()));
             columns.push((output.name.as_deref().map(str::to_lowercase), name));
         }
         columns
+    }
+
+    /// The type of a column of an answer: that of the table's column, or a whole number for what is counted or computed
+    /// from whole numbers. (Where variables have no types, what is done with them says more.)
+    fn type_of_column(&self, output: &OutputColumn) -> Option<String> {
+        let mut origins = output.origins.iter().map(|element| self.world.schema.type_of(element));
+        if output.is_copy {
+            return origins.next().flatten().map(|known| known.name.clone());
+        }
+        if !self.world.vocabulary.says_types() {
+            return None;
+        }
+        let is_named = |name: &str| output.name.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
+        let mut is_whole = origins.all(|known| known.is_some_and(|known| known.kind == TypeKind::Integer));
+        is_whole &= !output.origins.is_empty() && !is_named("avg");
+        (is_whole || is_named("count")).then(|| "BIGINT".to_string())
     }
 
     /// The statement of a text, with variables for its marks and holes.
