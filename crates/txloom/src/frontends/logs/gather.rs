@@ -14,9 +14,10 @@ const SHAPES_MAX: usize = 20_000;
 impl Collector<'_> {
     /// Every statement was a transaction of its own.
     pub(super) fn commit_each(&mut self, session: &mut Session) {
-        let statements = std::mem::take(&mut session.transaction.statements);
-        for one in statements {
-            session.transaction.statements = vec![one];
+        let all = std::mem::take(&mut session.transaction);
+        for one in &all.statements {
+            // Whoever is held for what follows keeps its values.
+            session.transaction = all.alone(one);
             self.add(session);
         }
         session.transaction.clear();

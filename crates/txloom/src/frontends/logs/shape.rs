@@ -95,6 +95,20 @@ impl Transaction {
         self.ended = next.ended;
     }
 
+    /// One of its statements, as a transaction.
+    pub(super) fn alone(&self, one: &Instance) -> Transaction {
+        let mut alone = Transaction { level: self.level, ended: self.ended, ..Transaction::default() };
+        for value in self.values_of(one) {
+            let start = alone.raw.len() as u32;
+            alone.raw.extend_from_slice(self.text(value));
+            alone.values.push(Value { said: value.said, raw: start..alone.raw.len() as u32 });
+        }
+        alone.answers.extend_from_slice(&self.answers[one.answers.start as usize..one.answers.end as usize]);
+        let (values, answers) = (0..alone.values.len() as u32, 0..alone.answers.len() as u32);
+        alone.statements.push(Instance { values, answers, ..one.clone() });
+        alone
+    }
+
     pub(super) fn values_of(&self, one: &Instance) -> &[Value] {
         &self.values[one.values.start as usize..one.values.end as usize]
     }
