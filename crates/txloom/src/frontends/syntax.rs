@@ -1,15 +1,58 @@
-//! What readers that use tree-sitter share: places, texts, mistakes, and an end to nesting.
+//! What readers that use tree-sitter share: places, texts, signs, mistakes, and an end to nesting.
+
+use std::iter::Peekable;
+use std::str::Chars;
 
 use tree_sitter::{Language, Node, Parser, Tree};
 use txloom_core::program::Span;
 
-use super::host::tree::{Expr, Stmt, StmtKind};
+use super::host::tree::{Expr, Operator, Stmt, StmtKind};
 
 /// How deep the parts of a file may be nested.
 const DEPTH_MAX: usize = 200;
 
 /// How many mistakes are said of one file.
 const MISTAKES_MAX: usize = 20;
+
+/// What is written the same way in all languages.
+const OPERATORS: &[(&str, Operator)] = &[
+    ("+", Operator::Add),
+    ("-", Operator::Subtract),
+    ("*", Operator::Multiply),
+    ("/", Operator::Divide),
+    ("%", Operator::Remainder),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("<", Operator::Less),
+    ("<=", Operator::LessEqual),
+    (">", Operator::Greater),
+    (">=", Operator::GreaterEqual),
+];
+
+/// The operator that a sign stands for, if a language has these besides those of all.
+pub(crate) fn operator(sign: &str, own: &[(&str, Operator)]) -> Operator {
+    let known = OPERATORS.iter().chain(own).find(|(known, _)| *known == sign);
+    known.map_or(Operator::Other, |(_, operator)| *operator)
+}
+
+/// The text that stands between quotes. What `\n`, `\t`, `\r`, `\0` and a line that goes on mean is the same
+/// everywhere; what any other character means behind a backslash, and how much more belongs to it, a language says itself.
+pub(crate) fn unescaped(text: &str, escape: impl Fn(char, &mut Peekable<Chars<'_>>, &mut String)) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, if c == '\\' { rest.next() } else { None }) {
+            ('\\', Some('n')) => result.push('\n'),
+            ('\\', Some('t')) => result.push('\t'),
+            ('\\', Some('r')) => result.push('\r'),
+            ('\\', Some('0')) => result.push('\0'),
+            ('\\', Some('\n') | None) => {}
+            ('\\', Some(kind)) => escape(kind, &mut rest, &mut result),
+            _ => result.push(c),
+        }
+    }
+    result
+}
 
 /// The syntax tree of a text.
 pub(crate) fn parse(text: &str, language: &Language) -> Option<Tree> {
@@ -43,6 +86,12 @@ pub(crate) fn pieces(text: &str, begins: impl Fn(&str, &str) -> bool) -> Vec<Str
     let blank = |part: &str| part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect::<String>();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().zip(ends).map(|(start, end)| blank(&text[..*start]) + &text[*start..end]).collect()
+}
+
+/// The character whose number stands in the next so many hexadecimal digits.
+pub(crate) fn coded(length: usize, rest: &mut Peekable<Chars<'_>>) -> Option<char> {
+    let digits: String = (0..length).filter_map(|_| rest.next()).collect();
+    u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)
 }
 
 /// A file that is being read.

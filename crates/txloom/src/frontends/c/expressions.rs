@@ -4,25 +4,11 @@ use tree_sitter::Node;
 use txloom_core::program::Span;
 
 use super::super::host::tree::{Call, Expr, ExprKind, Operator};
-use super::super::syntax::parts;
+use super::super::syntax::{self, parts};
 use super::{Reader, Shape, codes, type_name};
 
-/// Operators with two operands, and those that assign.
-const OPERATORS: &[(&str, Operator)] = &[
-    ("+", Operator::Add),
-    ("-", Operator::Subtract),
-    ("*", Operator::Multiply),
-    ("/", Operator::Divide),
-    ("%", Operator::Remainder),
-    ("&&", Operator::And),
-    ("||", Operator::Or),
-    ("==", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("<=", Operator::LessEqual),
-    (">", Operator::Greater),
-    (">=", Operator::GreaterEqual),
-];
+/// Operators with two operands that not all languages have, or not under this name.
+const OPERATORS: &[(&str, Operator)] = &[("&&", Operator::And), ("||", Operator::Or)];
 
 /// Functions that compare texts.
 const COMPARING: &[&str] = &["strcmp", "strncmp", "strcasecmp", "strncasecmp", "memcmp"];
@@ -78,7 +64,7 @@ impl Reader<'_> {
                 let strings = parts(node).into_iter().map(|part| self.string(part)).collect();
                 ExprKind::Pieces(strings)
             }
-            "char_literal" => ExprKind::Text(unescaped(self.source.text(node).trim_matches('\''))),
+            "char_literal" => ExprKind::Text(unescape(self.source.text(node).trim_matches('\''))),
             "true" => ExprKind::Bool(true),
             "false" => ExprKind::Bool(false),
             "null" => ExprKind::Null,
@@ -156,7 +142,7 @@ impl Reader<'_> {
         let inner = said.get(quotes..).map(|inner| inner.strip_suffix('"').unwrap_or(inner)).unwrap_or("");
         span.start += quotes;
         span.end = span.start + inner.len();
-        Expr { kind: ExprKind::Text(unescaped(inner)), span }
+        Expr { kind: ExprKind::Text(unescape(inner)), span }
     }
 
     /// Something of which only matters whether it holds.
@@ -276,31 +262,12 @@ fn compared_texts(expr: &Expr) -> Option<(Expr, Expr)> {
 }
 
 fn operator(sign: &str) -> Operator {
-    OPERATORS.iter().find(|(known, _)| *known == sign).map_or(Operator::Other, |(_, operator)| *operator)
+    syntax::operator(sign, OPERATORS)
 }
 
 /// The text that stands between quotes.
-pub(super) fn unescaped(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.to_string();
-    }
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            result.push(c);
-            continue;
-        }
-        match rest.next() {
-            Some('n') => result.push('\n'),
-            Some('t') => result.push('\t'),
-            Some('r') => result.push('\r'),
-            Some('0') => result.push('\0'),
-            Some('\n') | None => {}
-            Some(other) => result.push(other),
-        }
-    }
-    result
+pub(super) fn unescape(text: &str) -> String {
+    syntax::unescaped(text, |kind, _, result| result.push(kind))
 }
 
 /// A number as SQL writes it.

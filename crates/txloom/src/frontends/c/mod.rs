@@ -133,7 +133,7 @@ impl<'s> Reader<'s> {
         let span = self.source.span(node.child_by_field_name("value")?);
         let inner = said.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let kind = match inner {
-            Some(text) => ExprKind::Text(expressions::unescaped(text)),
+            Some(text) => ExprKind::Text(expressions::unescape(text)),
             None if said.starts_with(|c: char| c.is_ascii_digit()) => ExprKind::Number(expressions::number(said)),
             None => return None,
         };

@@ -4,29 +4,15 @@ use tree_sitter::Node;
 use txloom_core::program::Span;
 
 use super::super::host::tree::{Call, Class, Expr, ExprKind, Method, Nature, Operator, Parameter, Stmt, StmtKind};
+use super::super::syntax;
 use super::{Reader, simple, text};
 
 /// What the method of a function without a name is called.
 pub(super) const FUNCTION: &str = "->";
 
-/// Operators with two operands, and those that assign.
-const OPERATORS: &[(&str, Operator)] = &[
-    ("+", Operator::Add),
-    ("-", Operator::Subtract),
-    ("*", Operator::Multiply),
-    ("/", Operator::Divide),
-    ("%", Operator::Remainder),
-    ("&&", Operator::And),
-    ("||", Operator::Or),
-    ("&", Operator::And),
-    ("|", Operator::Or),
-    ("==", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("<=", Operator::LessEqual),
-    (">", Operator::Greater),
-    (">=", Operator::GreaterEqual),
-];
+/// Operators with two operands that not all languages have, or not under this name.
+const OPERATORS: &[(&str, Operator)] =
+    &[("&&", Operator::And), ("||", Operator::Or), ("&", Operator::And), ("|", Operator::Or)];
 
 impl Reader<'_> {
     pub(super) fn expression(&mut self, node: Node<'_>) -> Expr {
@@ -268,7 +254,7 @@ impl Reader<'_> {
         let class = format!("{}${FUNCTION}{}", outer.as_deref().unwrap_or(""), span.start);
         let (name, result) = (FUNCTION.to_string(), "Object".to_string());
         let method = Method { name, parameters, result, body, is_public: false, is_constructor: false, span };
-        self.unit.classes.push(Class {
+        self.found.push(Class {
             name: class.clone(),
             outer,
             methods: vec![method],
@@ -280,5 +266,5 @@ impl Reader<'_> {
 }
 
 fn operator(sign: &str) -> Operator {
-    OPERATORS.iter().find(|(known, _)| *known == sign).map_or(Operator::Other, |(_, operator)| *operator)
+    syntax::operator(sign, OPERATORS)
 }

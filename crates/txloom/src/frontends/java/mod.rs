@@ -16,78 +16,41 @@ mod styles;
 #[cfg(test)]
 mod tests;
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::Node;
 use txloom_core::program::Span;
 
 use super::host::tree::{Class, Expr, ExprKind, Field, Method, Nature, Parameter, Stmt, StmtKind, Unit};
-
-/// How deep the parts of a file may be nested.
-const DEPTH_MAX: usize = 200;
-
-/// How many mistakes are said of one file.
-const MISTAKES_MAX: usize = 20;
+use super::syntax::{self, Source};
 
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
-    let mut parser = Parser::new();
-    if parser.set_language(&tree_sitter_java::LANGUAGE.into()).is_err() {
-        return Unit::default();
-    }
-    let Some(tree) = parser.parse(text, None) else { return Unit::default() };
-    let mut reader = Reader { source: text, unit: Unit::default(), depth: 0, outer: None };
-    reader.mistakes(tree.root_node());
+    let Some(tree) = syntax::parse(text, &tree_sitter_java::LANGUAGE.into()) else { return Unit::default() };
+    let mut reader = Reader { source: Source::new(text, "Java"), found: Vec::new(), outer: None };
+    reader.source.mistakes(tree.root_node());
     reader.classes(tree.root_node());
-    reader.unit
+    Unit { classes: reader.found, unread: reader.source.unread }
 }
 
 /// A file that is being read.
 struct Reader<'s> {
-    source: &'s str,
-    unit: Unit,
-    depth: usize,
+    source: Source<'s>,
+    /// The classes that have been read.
+    found: Vec<Class>,
     /// The class that is being read.
     outer: Option<String>,
 }
 
 impl<'s> Reader<'s> {
     fn span(&self, node: Node<'_>) -> Span {
-        Span { start: node.start_byte(), end: node.end_byte(), line: node.start_position().row + 1 }
+        self.source.span(node)
     }
 
     fn text(&self, node: Node<'_>) -> &'s str {
-        self.source.get(node.byte_range()).unwrap_or("")
+        self.source.text(node)
     }
 
     fn field_text(&self, node: Node<'_>, field: &str) -> String {
-        node.child_by_field_name(field).map(|child| self.text(child).to_string()).unwrap_or_default()
-    }
-
-    /// What could not be read.
-    fn mistakes(&mut self, root: Node<'_>) {
-        if !root.has_error() {
-            return;
-        }
-        let mut open = vec![root];
-        while let Some(node) = open.pop() {
-            if self.unit.unread.len() >= MISTAKES_MAX {
-                return;
-            }
-            if node.is_error() || node.is_missing() {
-                let message = match self.text(node).lines().next().filter(|_| node.is_error()) {
-                    Some(first) => {
-                        let shown: String = first.chars().take(40).collect();
-                        format!("this is not Java: {shown}")
-                    }
-                    None => format!("a {} is missing here", node.kind()),
-                };
-                self.unit.unread.push((self.span(node), message));
-                continue;
-            }
-            let mut walk = node.walk();
-            let children: Vec<Node<'_>> = node.children(&mut walk).filter(Node::has_error).collect();
-            open.extend(children.into_iter().rev());
-        }
-        self.unit.unread.sort_by_key(|(span, _)| span.start);
+        self.source.field(node, field).to_string()
     }
 
     /// All classes, also those that a mistake has torn out of others.
@@ -122,7 +85,7 @@ impl<'s> Reader<'s> {
             }
         }
         if !class.methods.is_empty() {
-            self.unit.classes.push(class);
+            self.found.push(class);
         }
     }
 
@@ -171,7 +134,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.outer = class.outer.clone();
-        self.unit.classes.push(class);
+        self.found.push(class);
     }
 
     /// A class without a name, in an expression or a method; gives the name that it goes by.
@@ -264,25 +227,20 @@ impl<'s> Reader<'s> {
 
     /// Does something one level deeper; too deep, it is left out.
     fn deeper<T>(&mut self, node: Node<'_>, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.depth >= DEPTH_MAX {
-            let span = self.span(node);
-            if self.unit.unread.len() < MISTAKES_MAX {
-                self.unit.unread.push((span, "this is nested too deeply to be followed".to_string()));
-            }
+        if !self.source.enter(node) {
             return None;
         }
-        self.depth += 1;
         let result = inside(self);
-        self.depth -= 1;
+        self.source.leave();
         Some(result)
     }
 
     fn unknown(&self, node: Node<'_>) -> Expr {
-        Expr::other(Vec::new(), self.span(node))
+        self.source.unknown(node)
     }
 
     fn statement_of(&self, kind: StmtKind, node: Node<'_>) -> Stmt {
-        Stmt { kind, span: self.span(node) }
+        self.source.statement(kind, node)
     }
 }
 

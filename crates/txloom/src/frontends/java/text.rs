@@ -1,5 +1,7 @@
 //! Strings, text blocks and numbers of Java.
 
+use super::super::syntax::{coded, unescaped};
+
 /// The text that a string literal means, without its quotes.
 pub(super) fn string(literal: &str) -> String {
     if let Some(block) = literal.strip_prefix("\"\"\"") {
@@ -21,35 +23,15 @@ fn stripped(block: &str) -> String {
 }
 
 fn unescape(text: &str) -> String {
-    if !text.contains('\\') {
-        return text.to_string();
-    }
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            result.push(c);
-            continue;
+    unescaped(text, |kind, rest, result| match kind {
+        'b' | 'f' => {}
+        's' => result.push(' '),
+        'u' => {
+            while rest.next_if_eq(&'u').is_some() {}
+            result.extend(coded(4, rest));
         }
-        match rest.next() {
-            Some('n') => result.push('\n'),
-            Some('t') => result.push('\t'),
-            Some('r') => result.push('\r'),
-            Some('b' | 'f') | None => {}
-            Some('s') => result.push(' '),
-            Some('\n') => {}
-            Some('u') => {
-                while rest.peek() == Some(&'u') {
-                    rest.next();
-                }
-                let digits: String = (0..4).filter_map(|_| rest.next()).collect();
-                result.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
-            }
-            Some('0') => result.push('\0'),
-            Some(other) => result.push(other),
-        }
-    }
-    result
+        other => result.push(other),
+    })
 }
 
 /// A number as SQL writes it.

@@ -4,28 +4,17 @@ use tree_sitter::Node;
 use txloom_core::program::Span;
 
 use super::super::host::tree::{Call, Expr, ExprKind, Operator, Stmt, StmtKind};
-use super::super::syntax::{children, parts};
+use super::super::syntax::{self, children, parts};
 use super::{Reader, dbapi, last_name, text};
 
-/// Operators with two operands, and those that assign.
+/// Operators with two operands that not all languages have, or not under this name.
 const OPERATORS: &[(&str, Operator)] = &[
-    ("+", Operator::Add),
-    ("-", Operator::Subtract),
-    ("*", Operator::Multiply),
-    ("/", Operator::Divide),
     ("//", Operator::Quotient),
-    ("%", Operator::Remainder),
     ("and", Operator::And),
     ("or", Operator::Or),
-    ("==", Operator::Equal),
     ("is", Operator::Equal),
-    ("!=", Operator::NotEqual),
     ("<>", Operator::NotEqual),
     ("is not", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("<=", Operator::LessEqual),
-    (">", Operator::Greater),
-    (">=", Operator::GreaterEqual),
 ];
 
 /// Functions whose result is, for us, what they are given.
@@ -144,7 +133,7 @@ impl Reader<'_> {
                     let said = self.source.text(part);
                     let plain =
                         if start.contains('f') { said.replace("{{", "{").replace("}}", "}") } else { said.into() };
-                    let kind = ExprKind::Text(text::unescaped(&plain, is_raw));
+                    let kind = ExprKind::Text(text::unescape(&plain, is_raw));
                     pieces.push(Expr { kind, span: self.source.span(part) });
                 }
                 "interpolation" => pieces.push(*self.part(part, "expression")),
@@ -415,7 +404,7 @@ fn compared(sign: &str, left: Expr, right: Expr, span: Span) -> Expr {
 }
 
 fn operator(sign: &str) -> Operator {
-    OPERATORS.iter().find(|(known, _)| *known == sign).map_or(Operator::Other, |(_, operator)| *operator)
+    syntax::operator(sign, OPERATORS)
 }
 
 fn is_chance(receiver: &Expr) -> bool {

@@ -1,34 +1,21 @@
 //! Strings and numbers of Python.
 
+use super::super::syntax::{coded, unescaped};
+
 /// What a part of a string means; raw strings mean what they say.
-pub(super) fn unescaped(text: &str, is_raw: bool) -> String {
-    if is_raw || !text.contains('\\') {
+pub(super) fn unescape(text: &str, is_raw: bool) -> String {
+    if is_raw {
         return text.to_string();
     }
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            result.push(c);
-            continue;
-        }
-        match rest.next() {
-            Some('n') => result.push('\n'),
-            Some('t') => result.push('\t'),
-            Some('r') => result.push('\r'),
-            Some('\n' | 'a' | 'b' | 'f' | 'v') | None => {}
-            Some(kind @ ('x' | 'u' | 'U')) => {
-                let length = [('x', 2), ('u', 4)].iter().find(|(one, _)| *one == kind).map_or(8, |(_, length)| *length);
-                let digits: String = (0..length).filter_map(|_| rest.next()).collect();
-                result.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
-            }
-            Some('0') => result.push('\0'),
-            Some(quoted @ ('\'' | '"' | '\\')) => result.push(quoted),
-            // An escape that Python does not know stays as it is.
-            Some(other) => result.extend(['\\', other]),
-        }
-    }
-    result
+    unescaped(text, |kind, rest, result| match kind {
+        'a' | 'b' | 'f' | 'v' => {}
+        'x' => result.extend(coded(2, rest)),
+        'u' => result.extend(coded(4, rest)),
+        'U' => result.extend(coded(8, rest)),
+        '\'' | '"' | '\\' => result.push(kind),
+        // An escape that Python does not know stays as it is.
+        other => result.extend(['\\', other]),
+    })
 }
 
 /// A number as SQL writes it.
