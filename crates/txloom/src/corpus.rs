@@ -228,6 +228,8 @@ pub const PROGRAMS: &[CorpusProgram] = &[
     small_program!("dirty-read"),
     small_program!("lost-update"),
     small_program!("write-skew"),
+    small_program!("doors"),
+    small_program!("stock"),
     small_program!("long-fork"),
     small_program!("agenda-1"),
     small_program!("agenda-1-fixed"),

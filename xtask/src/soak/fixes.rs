@@ -18,6 +18,8 @@ use super::hunts::{once, table};
 const PROGRAMS: &[&[&str]] = &[
     &["lost-update.sql"],
     &["write-skew.sql"],
+    &["doors.sql"],
+    &["stock.sql"],
     &["withdraw.sql"],
     &["long-fork.sql"],
     &["tatp/schema.sql", "tatp/{}.sql"],

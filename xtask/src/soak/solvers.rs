@@ -19,7 +19,8 @@ use crate::measure::program;
 /// The benchmark programs.
 const BENCHMARKS: &[&str] = &["tatp", "voter", "twitter", "smallbank", "wikipedia", "seats", "tpcc"];
 /// The small ones.
-const SMALL: &[&str] = &["dirty-read", "dirty-write", "long-fork", "lost-update", "withdraw", "write-skew"];
+const SMALL: &[&str] =
+    &["dirty-read", "dirty-write", "long-fork", "lost-update", "withdraw", "write-skew", "doors", "stock"];
 /// Where, and how many calls.
 const LEVELS: &[(&str, Option<&str>)] =
     &[("eventual", None), ("read committed", Some("postgres")), ("repeatable read", Some("mariadb"))];

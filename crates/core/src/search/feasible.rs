@@ -143,6 +143,8 @@ struct Search<'s, 'a> {
     outcome: Outcome,
     /// What is tried beside the demands.
     tried: Vec<Bool>,
+    /// Whether values were excluded for which nobody can tell what a serial order leaves.
+    is_partial: bool,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
@@ -153,7 +155,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
         let outcome = stage.outcome(asked.ground, &mut symbols);
         let session = Session::new(&symbols.problem);
-        Search { asked, stage, symbols, session, outcome, tried: Vec::new() }
+        Search { asked, stage, symbols, session, outcome, tried: Vec::new(), is_partial: false }
     }
 
     fn ask(&mut self) -> solve::Answer {
@@ -174,14 +176,15 @@ impl<'s, 'a> Search<'s, 'a> {
                         return Feasible::Yes(Box::new(self.values(&model, round)), self.plan(&model));
                     }
                 }
-                solve::Answer::Impossible => return Feasible::No,
-                solve::Answer::Unknown => return Feasible::Unknown,
+                solve::Answer::Impossible if !self.is_partial => return Feasible::No,
+                solve::Answer::Impossible | solve::Answer::Unknown => return Feasible::Unknown,
             }
         }
         Feasible::Unknown
     }
 
-    /// Whether no serial order leaves the same. For those that do, values like these are excluded.
+    /// Whether no serial order leaves the same. For those that do, or that cannot be computed, values like these are
+    /// excluded.
     fn shows(&mut self, model: &Model, orders: &[Vec<usize>]) -> bool {
         let mut shows = true;
         for order in orders {
@@ -189,15 +192,19 @@ impl<'s, 'a> Search<'s, 'a> {
             let guide = Guide::Model(model, values);
             let mut run =
                 Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
-            if !run.one_by_one(order) {
+            let outcome = run.one_by_one(order).then(|| run.outcome());
+            let guard = run.guard;
+            let elsewhere = self.symbols.problem.not(guard);
+            let Some(outcome) = outcome else {
+                shows = false;
+                self.is_partial = true;
+                self.symbols.problem.demand(elsewhere);
                 continue;
-            }
-            let (outcome, guard) = (run.outcome(), run.guard);
+            };
             let differs = self.outcome.differs(&outcome, &mut self.symbols);
             let values = self.symbols.problem.evaluate(model);
             if values.truth(differs) != Some(true) {
                 shows = false;
-                let elsewhere = self.symbols.problem.not(guard);
                 let lemma = self.symbols.problem.or(elsewhere, differs);
                 self.symbols.problem.demand(lemma);
             }

@@ -59,6 +59,9 @@ const CALLS_MAX: usize = 6;
 pub struct Calls {
     /// What to do when a session waits.
     pub policy: Policy,
+    /// Errors that a call may end with because of others, beside those of concurrency: who relies on a unique key or a
+    /// check for what is to be refused lets a call be refused.
+    pub excused: &'static [ErrorClass],
 }
 
 impl Oracle for Calls {
@@ -78,7 +81,8 @@ impl Oracle for Calls {
         let mut verdicts = Vec::new();
         for target in 0..runner.targets().len() {
             for schedule in schedules(case) {
-                let mut trial = Trial { policy: &self.policy, case, target, runner: &mut *runner };
+                let mut trial =
+                    Trial { policy: &self.policy, excused: self.excused, case, target, runner: &mut *runner };
                 verdicts.push(trial.judge(schedule)?);
             }
         }
@@ -127,6 +131,7 @@ struct Refuted {
 /// One run that is judged.
 struct Trial<'a> {
     policy: &'a Policy,
+    excused: &'static [ErrorClass],
     case: &'a Case,
     target: usize,
     runner: &'a mut dyn Runner,
@@ -135,7 +140,7 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn judge(&mut self, schedule: Option<&Schedule>) -> Result<Verdict, RunError> {
         let trace = self.run(self.case, Mode::Scheduled(schedule.cloned()))?;
-        let kept = match unclean(&trace).map_or_else(|| kept(self.case, &trace), Err) {
+        let kept = match unclean(&trace).map_or_else(|| kept(self.case, &trace, self.excused), Err) {
             Ok(kept) => kept,
             Err(reason) => return Ok(Verdict::Unknown(reason)),
         };
@@ -147,11 +152,11 @@ impl Trial<'_> {
             }
         }
         let mut chance = Chance::of(self.case, &trace);
-        let mut explained = Explained::new(&trace, &serial, &chance);
+        let mut explained = Explained::new(&trace, &serial, &chance, self.excused);
         if explained.is_violation() {
             match self.differences(&serial, &mut chance)? {
                 Ok(false) => {}
-                Ok(true) => explained = Explained::new(&trace, &serial, &chance),
+                Ok(true) => explained = Explained::new(&trace, &serial, &chance, self.excused),
                 Err(reason) => return Ok(Verdict::Unknown(reason)),
             }
         }
@@ -195,7 +200,8 @@ impl Trial<'_> {
             Err(reason) => return Ok(Err(reason)),
         };
         let is_more = chance.add_differences(first, &second);
-        if Outcome::of(first, chance).unlike(&Outcome::of(&second, chance)).is_none() {
+        let outcome = |trace: &Trace| Outcome::of(trace, chance, self.excused);
+        if outcome(first).unlike(&outcome(&second)).is_none() {
             return Ok(Ok(is_more));
         }
         let reason = "the same order of calls gives something else each time: clocks, random numbers, unordered LIMIT?";
@@ -214,11 +220,11 @@ struct Explained {
 }
 
 impl Explained {
-    fn new(run: &Trace, serial: &[(Vec<usize>, Trace)], chance: &Chance) -> Explained {
-        let run = Outcome::of(run, chance);
+    fn new(run: &Trace, serial: &[(Vec<usize>, Trace)], chance: &Chance, excused: &[ErrorClass]) -> Explained {
+        let run = Outcome::of(run, chance, excused);
         let (mut refuted, mut witness, mut broken) = (Vec::new(), None, BTreeSet::new());
         for (order, trace) in serial {
-            let serial = Outcome::of(trace, chance);
+            let serial = Outcome::of(trace, chance, excused);
             match run.unlike(&serial) {
                 None => witness = witness.or_else(|| Some(order.clone())),
                 Some(unlike) => refuted.push(Refuted { order: order.clone(), unlike }),
@@ -239,9 +245,9 @@ fn unclean(trace: &Trace) -> Option<String> {
 }
 
 /// The entries of the calls that have a place in a serial order.
-fn kept(case: &Case, trace: &Trace) -> Result<Vec<usize>, String> {
+fn kept(case: &Case, trace: &Trace, excused: &[ErrorClass]) -> Result<Vec<usize>, String> {
     let mut kept = orders::entries(case);
-    for run in trace.calls.iter().filter(|run| failed_by_others(&run.call)) {
+    for run in trace.calls.iter().filter(|run| failed_by_others(&run.call, excused)) {
         let mine = transactions(trace).into_iter().filter(|transaction| {
             transaction.session == run.session
                 && transaction.steps.iter().any(|id| trace.step(*id).item == run.call.item)
@@ -257,8 +263,9 @@ fn kept(case: &Case, trace: &Trace) -> Result<Vec<usize>, String> {
     Ok(kept)
 }
 
-fn failed_by_others(call: &EndedCall) -> bool {
-    let is_by_others = |class: ErrorClass| class.is_concurrency() || class == ErrorClass::Cancelled;
+fn failed_by_others(call: &EndedCall, excused: &[ErrorClass]) -> bool {
+    let is_by_others =
+        |class: ErrorClass| class.is_concurrency() || class == ErrorClass::Cancelled || excused.contains(&class);
     match &call.end {
         CallEnd::Failed(CallFailure::Database(error)) => is_by_others(error.class),
         CallEnd::Failed(CallFailure::CommitRefused) => true,
@@ -268,8 +275,8 @@ fn failed_by_others(call: &EndedCall) -> bool {
 
 impl Outcome {
     /// What a run came to; calls that others made fail are left out, and so is what comes by chance.
-    fn of(trace: &Trace, chance: &Chance) -> Outcome {
-        let runs = trace.calls.iter().filter(|run| !failed_by_others(&run.call));
+    fn of(trace: &Trace, chance: &Chance, excused: &[ErrorClass]) -> Outcome {
+        let runs = trace.calls.iter().filter(|run| !failed_by_others(&run.call, excused));
         let mut ended: Vec<Ended> = runs.map(|run| Ended::of(trace, run, chance)).collect();
         ended.sort_by(|a, b| a.call.cmp(&b.call));
         // Calls are counted among those that are left.

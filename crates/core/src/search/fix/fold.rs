@@ -8,6 +8,8 @@
 //! That comes to the same, as long as nobody else writes the row in between, if `:b` is used for nothing else, both
 //! statements choose the same single row, and the procedure itself does not write it in between.
 
+use std::collections::BTreeSet;
+
 use super::{Change, Edit, FOLD, Ground, Home, Place as At};
 use crate::program::access::{Effect, Node, Place, Use};
 use crate::program::code::{Operation, OperationKind};
@@ -41,6 +43,7 @@ pub(super) fn fold(ground: &Ground<'_>, place: At) -> Option<Change> {
             Edit::replace(home, span.start..span.end, &column),
         ],
         procedures: Some([place.0].into()),
+        begins_with_more: BTreeSet::new(),
         level: None,
     })
 }

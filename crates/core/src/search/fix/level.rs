@@ -1,5 +1,7 @@
 //! A stronger level: for one transaction, for those of the cycle, for everything.
 
+use std::collections::BTreeSet;
+
 use super::{CYCLE_LEVEL, Change, Cycle, Edit, Ground, Home, PROGRAM_LEVEL, TRANSACTION_LEVEL};
 use crate::program::code::OperationKind;
 use crate::program::ir::{Procedure, StatementKind};
@@ -54,6 +56,7 @@ fn of_engine(ground: &Ground<'_>, cycle: &Cycle, rank: usize, rules: &'static En
             says: format!("run {} at {}", names.join(" and "), rules.level),
             edits: chosen.iter().map(|(_, edit)| edit.clone()).collect(),
             procedures: Some(chosen.iter().map(|(one, _)| *one).collect()),
+            begins_with_more: chosen.iter().map(|(one, _)| *one).collect(),
             level: None,
         }
     };
@@ -71,6 +74,7 @@ fn everything(rank: usize, level: Target) -> Change {
         says: format!("run everything at {level}"),
         edits: Vec::new(),
         procedures: None,
+        begins_with_more: BTreeSet::new(),
         level: Some(level),
     }
 }

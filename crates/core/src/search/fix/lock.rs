@@ -1,5 +1,7 @@
 //! `FOR UPDATE`.
 
+use std::collections::BTreeSet;
+
 use super::{Change, Cycle, Edit, Ground, Home, LOCK, LOCKS, Place};
 use crate::program::access::{Access, Effect};
 use crate::program::code::OperationKind;
@@ -10,18 +12,18 @@ const LOCKS_AGGREGATES: &[&str] = &["mariadb", "mysql", "model"];
 /// Engines that lock the rows of all tables of a join.
 const LOCKS_JOINS: &[&str] = &["mariadb", "mysql", "postgres"];
 
-/// A lock for each query of a cycle that can have one.
-pub(super) fn locks(ground: &Ground<'_>, cycle: &Cycle, engine: &str) -> Vec<Change> {
+/// The queries of a cycle that can lock what they read.
+pub(super) fn queries(ground: &Ground<'_>, cycle: &Cycle, engine: &str) -> Vec<Place> {
     let tables = ground.tables(cycle);
     let is_of_cycle = |access: &Access| access.tables.iter().any(|one| tables.contains(one.table.as_str()));
     let places = ground.places(cycle).into_iter();
     let places = places.filter(|place| {
         ground.node(*place).is_some_and(|node| is_of_cycle(&node.access) && can_lock(&node.access, engine))
     });
-    places.filter_map(|place| lock(ground, place)).collect()
+    places.collect()
 }
 
-/// All of them as one change.
+/// All locks as one change.
 pub(super) fn together(locks: &[Change]) -> Option<Change> {
     let says: Vec<&str> = locks.iter().map(|change| change.says.as_str()).collect();
     (locks.len() > 1).then(|| Change {
@@ -30,6 +32,7 @@ pub(super) fn together(locks: &[Change]) -> Option<Change> {
         says: says.join(", and "),
         edits: locks.iter().flat_map(|change| change.edits.clone()).collect(),
         procedures: locks.iter().map(|change| change.procedures.clone()).collect::<Option<Vec<_>>>().map(union),
+        begins_with_more: BTreeSet::new(),
         level: None,
     })
 }
@@ -47,7 +50,8 @@ fn can_lock(access: &Access, engine: &str) -> bool {
         && engine != "sqlite"
 }
 
-fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
+/// A lock for a query.
+pub(super) fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
     let node = ground.node(place)?;
     let (OperationKind::Send(sql) | OperationKind::Open(_, sql)) = &node.operation.kind else { return None };
     let at = end(sql, node.operation.span)?;
@@ -58,6 +62,7 @@ fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
         says: format!("lock what the query of {name} in line {line} reads, with FOR UPDATE"),
         edits: vec![Edit::replace(Home::Procedure(place.0), at..at, " FOR UPDATE")],
         procedures: Some([place.0].into()),
+        begins_with_more: BTreeSet::new(),
         level: None,
     })
 }

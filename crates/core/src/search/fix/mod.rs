@@ -22,14 +22,16 @@
 //! # Limits
 //!
 //! A level is set at the start of a procedure: if that has several transactions, it is the first one that is changed.
-//! Checks, and a lock order against deadlocks, are not proposed. That statements of stores are not atomic leaves only a
-//! stronger level there.
+//! That statements of stores are not atomic leaves only a stronger level there. A check or a key refuses what the program
+//! would refuse, but by an error.
 
+mod check;
 pub mod diff;
 pub mod edit;
 mod fold;
 mod level;
 mod lock;
+mod order;
 mod unique;
 #[cfg(test)]
 mod tests;
@@ -68,14 +70,26 @@ pub const FOLD: Kind = Kind {
     cost: 2,
     applies: "an engine; a value is read by key, used once, to be written back to the same column of the same row",
 };
+/// A lock by one query, and by another procedure before all that it does.
+pub const ORDER: Kind = Kind {
+    name: "ordered locks",
+    cost: 3,
+    applies: "an engine; a query asks for a row that another procedure of the cycle writes, and names from the start",
+};
 /// Locks by all queries of the cycle.
 pub const LOCKS: Kind =
-    Kind { name: "locks", cost: 3, applies: "an engine; several queries of the cycle can lock what they read" };
+    Kind { name: "locks", cost: 4, applies: "an engine; several queries of the cycle can lock what they read" };
 /// A unique key.
 pub const UNIQUE: Kind = Kind {
     name: "unique key",
-    cost: 4,
+    cost: 5,
     applies: "a row is looked for, and inserted if there is none, by columns that are no key yet",
+};
+/// A check.
+pub const CHECK: Kind = Kind {
+    name: "check",
+    cost: 5,
+    applies: "a value is looked at before it is changed, and what is asked comes to a question about the new value alone",
 };
 /// A stronger level for one transaction.
 pub const TRANSACTION_LEVEL: Kind = Kind {
@@ -91,7 +105,8 @@ pub const PROGRAM_LEVEL: Kind =
     Kind { name: "program level", cost: 100, applies: "there is a stronger level of the engine, or of stores" };
 
 /// Every kind of change, the cheapest first.
-pub const KINDS: &[&Kind] = &[&LOCK, &FOLD, &LOCKS, &UNIQUE, &TRANSACTION_LEVEL, &CYCLE_LEVEL, &PROGRAM_LEVEL];
+pub const KINDS: &[&Kind] =
+    &[&LOCK, &FOLD, &ORDER, &LOCKS, &UNIQUE, &CHECK, &TRANSACTION_LEVEL, &CYCLE_LEVEL, &PROGRAM_LEVEL];
 
 /// A change that may remove an anomaly.
 #[derive(Debug, Clone)]
@@ -106,6 +121,8 @@ pub struct Change {
     pub edits: Vec<Edit>,
     /// The procedures that do something else afterwards; `None` if these are all.
     pub procedures: Option<BTreeSet<u16>>,
+    /// Those of them that send one statement more, before all others.
+    pub begins_with_more: BTreeSet<u16>,
     /// The level that everything runs at afterwards, if it is another one.
     pub level: Option<Target>,
 }
@@ -158,11 +175,16 @@ impl<'a> Ground<'a> {
 pub fn changes(ground: &Ground<'_>, cycle: &Cycle) -> Vec<Change> {
     let mut all = Vec::new();
     if let Target::Engine(rules) = ground.level {
-        let locks = lock::locks(ground, cycle, rules.engine);
+        let queries = lock::queries(ground, cycle, rules.engine);
+        let locks: Vec<Change> = queries.iter().filter_map(|query| lock::lock(ground, *query)).collect();
         all.extend(lock::together(&locks));
         all.extend(locks);
-        all.extend(ground.places(cycle).into_iter().filter_map(|place| fold::fold(ground, place)));
-        all.extend(ground.places(cycle).into_iter().filter_map(|place| unique::unique(ground, place)));
+        all.extend(order::orders(ground, cycle, &queries));
+        for place in ground.places(cycle) {
+            all.extend(fold::fold(ground, place));
+            all.extend(unique::unique(ground, place));
+            all.extend(check::check(ground, place));
+        }
     }
     all.extend(level::levels(ground, cycle));
     all.sort_by_key(|change| change.cost);

@@ -96,6 +96,84 @@ fn who_looks_before_inserting_wants_a_unique_key() {
     assert_eq!(diff_of(&proposed(&three, "postgres", "read committed"), "unique key"), "", "several are meant");
 }
 
+/// What is asked before a column of `t` is written, what is written, and the check that it comes to.
+fn check_check(asked: &str, written: &str, expect: &str) {
+    let source = format!(
+        "-- @program 1\nCREATE TABLE t (id INT PRIMARY KEY, n INT NOT NULL);\nCREATE PROCEDURE p(x INT, d INT, top INT)\n\
+         BEGIN\n  DECLARE v INT;\n  SELECT n INTO :v FROM t WHERE id = :x;\n  {asked}\n    UPDATE t SET n = {written} \
+         WHERE id = :x;\n  END IF;\n  COMMIT;\nEND;\n"
+    );
+    let diff = diff_of(&proposed(&source, "postgres", "read committed"), "check");
+    let line = (!expect.is_empty()).then(|| format!("+ALTER TABLE t ADD CHECK ({expect});"));
+    assert_eq!(diff.lines().skip(2).find(|line| line.starts_with('+')), line.as_deref(), "{asked} {written}");
+}
+
+#[test]
+fn a_question_about_the_old_value_is_a_check_of_the_new_one() {
+    check_check("IF :v >= :d THEN", "n - :d", "n >= 0");
+    check_check("IF :v >= :d THEN", ":v - :d", "n >= 0");
+    check_check("IF :d < :v THEN", "n - :d", "n > 0");
+    check_check("IF :v - :d >= 10 AND :d > 0 THEN", "n - :d", "n >= 10");
+    check_check("IF :v + :d <= 100 THEN", ":d + n", "n <= 100");
+    check_check("IF NOT (:v < :d) THEN", "-(:d - n)", "n >= 0");
+    check_check("IF :v < 1 THEN RETURN; END IF; IF :d > 0 THEN", "n - 1", "n >= 0");
+    check_check("IF :v < 1 OR :d < 1 THEN COMMIT; RETURN; END IF; IF :d > 0 THEN", "n - 1", "n >= 0");
+}
+
+#[test]
+fn other_questions_are_no_checks() {
+    check_check("IF :v >= :d THEN", "n - :top", "");
+    check_check("IF :v >= :d OR :top > 3 THEN", "n - :d", "");
+    check_check("IF :v + :d <= :top THEN", "n + :d", "");
+    check_check("IF :v < 1 THEN SET :v = 7; END IF; IF :d > 0 THEN", "n - 1", "");
+    check_check("IF :v < 1 THEN INSERT INTO t (id, n) VALUES (9, 0); END IF; IF :d > 0 THEN", "n - 1", "");
+    check_check("IF :top > 0 THEN IF :v < 1 THEN RETURN; END IF; END IF; IF :d > 0 THEN", "n - 1", "");
+    check_check("IF :v >= :d THEN", "n * 2", "");
+    check_check("IF :v = :d THEN", "n - :d", "");
+}
+
+const TWO_TABLES: &str = "-- @program 1
+CREATE TABLE doors (id INT PRIMARY KEY, open INT NOT NULL);
+CREATE TABLE alarms (id INT PRIMARY KEY, armed INT NOT NULL);
+CREATE PROCEDURE unlock(door INT, alarm INT)
+BEGIN
+  DECLARE v INT;
+  SELECT armed INTO :v FROM alarms WHERE id = :alarm;
+  IF :v = 0 THEN
+    UPDATE doors SET open = 1 WHERE id = :door;
+  END IF;
+  COMMIT;
+END;
+CREATE PROCEDURE arm(alarm INT, door INT)
+BEGIN
+  DECLARE v INT;
+  SELECT open INTO :v FROM doors WHERE id = :door;
+  IF :v = 0 THEN
+    UPDATE alarms SET armed = 1 WHERE id = :alarm;
+  END IF;
+  COMMIT;
+END;
+";
+
+#[test]
+fn who_writes_what_another_reads_can_lock_it_first() {
+    let diff = diff_of(&proposed(TWO_TABLES, "postgres", "read committed"), "ordered locks");
+    let changed: Vec<&str> = diff.lines().skip(3).filter(|line| line.starts_with(['-', '+'])).collect();
+    assert_eq!(
+        changed,
+        [
+            "-  SELECT armed INTO :v FROM alarms WHERE id = :alarm;",
+            "+  SELECT armed INTO :v FROM alarms WHERE id = :alarm FOR UPDATE;",
+            "+  SELECT id FROM alarms WHERE id = :alarm FOR UPDATE;",
+        ]
+    );
+    // Which row it is turns out only later.
+    let late = TWO_TABLES
+        .replace("WHERE id = :alarm;\n  END", "WHERE id = :v;\n  END")
+        .replace("WHERE id = :door;\n  END", "WHERE id = :v;\n  END");
+    assert_eq!(diff_of(&proposed(&late, "postgres", "read committed"), "ordered locks"), "");
+}
+
 #[test]
 fn a_value_with_another_use_is_not_folded() {
     for other in ["IF :v > 0 THEN INSERT INTO t (id, n) VALUES (9, 0); END IF;", "UPDATE t SET n = 1 WHERE id = :x;"] {

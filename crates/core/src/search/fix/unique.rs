@@ -9,6 +9,8 @@
 //! if the program inserts where it has found none, and so never violates the key by itself; a program that counts up to
 //! three does not mean it.
 
+use std::collections::BTreeSet;
+
 use super::{Change, Edit, Ground, Home, Place, UNIQUE};
 use crate::program::access::{Effect, Node, TableAccess};
 use crate::program::code::OperationKind;
@@ -48,6 +50,7 @@ pub(super) fn unique(ground: &Ground<'_>, place: Place) -> Option<Change> {
             &format!("CREATE UNIQUE INDEX {name} ON {} ({list});", table.name),
         )],
         procedures: None,
+        begins_with_more: BTreeSet::new(),
         level: None,
     })
 }

@@ -69,7 +69,7 @@ impl<'a> Trials<'a> {
             return Ok(Shown::Undecided(format!("it needs {calls} nodes, and there are {nodes}")));
         }
         let case = self.case(test);
-        let oracle = Calls { policy: Policy::default() };
+        let oracle = Calls::default();
         let verdict = match oracle.judge(&case, self.runner) {
             Err(RunError::Setup { step, sql, error, .. }) if step > self.project.definitions.len() => {
                 return Ok(Shown::Undecided(format!("its rows cannot be inserted: {}: {error}", shortened(&sql))));

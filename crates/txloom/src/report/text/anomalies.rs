@@ -70,6 +70,7 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
             format!("None of {looked} can happen and show: every run that was looked at is serializable.")
         }
         (0, _) => format!("Of {looked}, none was found to happen."),
+        (1, _) => format!("Of {looked}, one happens."),
         _ => format!("Of {looked}, {found} happen, in {}.", count(structures.len() as u64, "structure")),
     });
     let hidden = structures.iter().filter(|one| one.contains_smaller).count() as u64;

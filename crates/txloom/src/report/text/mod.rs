@@ -109,7 +109,8 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
         line.paint(false, &mut out);
         out
     };
-    Line::plain(text).wrap(columns, 0).iter().map(painted).collect()
+    let hanging = text.find(|letter: char| !" *".contains(letter)).unwrap_or_default();
+    Line::plain(text).wrap(columns, hanging).iter().map(painted).collect()
 }
 
 /// One case on all its targets, in full.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use txloom_core::case::{Case, Line, SessionName};
-use txloom_core::dialect::LevelPlace;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::calls::Calls;
 use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
+use txloom_core::outcome::ErrorClass;
 use txloom_core::program::interpret::CallEnd;
 use txloom_core::schedule::{Policy, ScheduleEntry};
 use txloom_core::search::find::Test;
-use txloom_core::search::fix::{CYCLE_LEVEL, Change, TRANSACTION_LEVEL};
+use txloom_core::search::fix::{CHECK, Change, UNIQUE};
 use txloom_core::search::level::Target;
 use txloom_core::search::script;
 
@@ -56,6 +56,9 @@ impl<'a> Runs<'a> {
         if matches!(change.level, Some(Target::Store(_))) {
             return Ok(Again::Gone("not run: the target cannot be told to be stronger".to_string()));
         }
+        let relies = [&UNIQUE, &CHECK].contains(&change.kind);
+        let excused: &[ErrorClass] = if relies { &[ErrorClass::Unique, ErrorClass::Check] } else { &[] };
+        let oracle = Calls { excused, ..Calls::default() };
         let mut says = None;
         for test in tests {
             let case = self.case(test, edited, change);
@@ -63,7 +66,7 @@ impl<'a> Runs<'a> {
             if self.serial(&case)? != self.serial(&original)? {
                 return Ok(Again::Broken);
             }
-            let verdict = match (Calls { policy: Policy::default() }).judge(&case, self.runner) {
+            let verdict = match oracle.judge(&case, self.runner) {
                 Err(RunError::Setup { .. }) => return Ok(Again::Broken),
                 verdict => verdict?,
             };
@@ -82,7 +85,7 @@ impl<'a> Runs<'a> {
     }
 
     /// The case of a test, for the changed program. The schedule is the original's, with one message more for each call
-    /// that sets its level.
+    /// that sends one.
     fn case(&mut self, test: &Test, edited: &Edited, change: &Change) -> Case {
         let dialect = self.runner.engines_mut()[0].info().dialect;
         let level = match change.level {
@@ -92,14 +95,10 @@ impl<'a> Runs<'a> {
         let setup = Project { definitions: edited.project.definitions.clone(), ..self.project.clone() };
         let mut case = case(&setup, test, level.as_ref(), dialect, self.nodes, self.given);
         case.program = Some(Arc::clone(&edited.project.program));
-        let sets_level = [&TRANSACTION_LEVEL, &CYCLE_LEVEL].contains(&change.kind);
-        if sets_level && dialect.level_place() != LevelPlace::Nowhere {
-            let names = script::names(test.procedures.len());
-            let is_changed =
-                |procedure: &u16| change.procedures.as_ref().is_none_or(|changed| changed.contains(procedure));
-            let sessions = names.iter().zip(&test.procedures).filter(|(_, procedure)| is_changed(procedure));
-            sessions.for_each(|(name, _)| send_one_more(&mut case, name));
-        }
+        let names = script::names(test.procedures.len());
+        let sends_more = |(_, procedure): &(_, &u16)| change.begins_with_more.contains(procedure);
+        let sessions = names.iter().zip(&test.procedures).filter(sends_more);
+        sessions.for_each(|(name, _)| send_one_more(&mut case, name));
         case
     }
 
