@@ -12,8 +12,7 @@ use crate::sql::{self, Token, TokenKind};
 
 /// Reads a routine of another language than our own.
 pub(super) fn read(source: &Source, unit: &Unit<'_>, schema: &Schema) -> (Option<Procedure>, Vec<Diagnostic>) {
-    let is = |word: &str| unit.tokens.iter().take(14).any(|token| token.is_word(word));
-    if !is("PROCEDURE") && !is("FUNCTION") {
+    if !is_called(unit) {
         let message = "triggers and events are not analysed";
         return (None, vec![Diagnostic::warning(unit.span, message)]);
     }
@@ -37,6 +36,16 @@ pub(super) fn read(source: &Source, unit: &Unit<'_>, schema: &Schema) -> (Option
     let procedure = body.routine(source, unit, string);
     let procedure = procedure.map_err(|error| body.diagnostics.push(error.into())).ok();
     (procedure, body.diagnostics)
+}
+
+/// Whether somebody calls it: a procedure or a function, but for one that triggers run.
+fn is_called(unit: &Unit<'_>) -> bool {
+    let kinds = ["PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"];
+    let kind = unit.tokens.iter().take(14).find_map(|token| kinds.iter().position(|kind| token.is_word(kind)));
+    let of_trigger = |pair: &[Token<'_>]| {
+        pair[0].is_word("RETURNS") && (pair[1].is_word("TRIGGER") || pair[1].is_word("EVENT_TRIGGER"))
+    };
+    kind.is_some_and(|kind| kind < 2) && !unit.tokens.windows(2).any(of_trigger)
 }
 
 /// The string that is the body, if there is one: it follows AS.

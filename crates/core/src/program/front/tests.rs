@@ -292,12 +292,14 @@ fn what_is_not_followed_is_said() {
              and ends the call)",
         ],
     );
-    check_diagnostics(
-        "CREATE TRIGGER t BEFORE INSERT ON log FOR EACH ROW SET NEW.id = 1;",
-        &[
-            "warning 1:`CREATE TRIGGER t BEFORE INSERT ON log FOR EACH ROW SET NEW.id = 1`: triggers and events are not analysed",
-        ],
-    );
+    for trigger in [
+        "CREATE TRIGGER t BEFORE INSERT ON log FOR EACH ROW SET NEW.id = 1",
+        "CREATE TRIGGER t BEFORE UPDATE ON log FOR EACH ROW EXECUTE FUNCTION touch()",
+        "CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.id := 1; RETURN NEW; END $$",
+    ] {
+        let expect = format!("warning 1:`{trigger}`: triggers and events are not analysed");
+        check_diagnostics(&format!("{trigger};"), &[&expect]);
+    }
 }
 
 /// Rows of whole numbers, as the dialect calls them.
