@@ -38,6 +38,7 @@ mod scope;
 mod terms;
 mod query;
 mod write;
+mod merge;
 mod reach;
 mod selection;
 pub mod nodes;
@@ -273,10 +274,10 @@ impl<'a> Analyzer<'a> {
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => self.update(update),
             Statement::Delete(delete) => self.delete(delete),
-            Statement::Merge(_) | Statement::Truncate(_) | Statement::Call(_) => {
-                let text = tree.to_string();
-                let verb = text.split_whitespace().next().unwrap_or("the statement").to_string();
-                let message = format!("what {verb} reads and writes is not analysed");
+            Statement::Merge(merge) => self.merge(merge),
+            Statement::Truncate(truncate) => self.truncate(truncate),
+            Statement::Call(_) => {
+                let message = "what CALL reads and writes is not analysed";
                 self.diagnostics.push(Diagnostic::error(self.located.whole(), message));
                 Vec::new()
             }

@@ -90,6 +90,32 @@ fn rows_are_found_by_key_or_by_scan() {
 }
 
 #[test]
+fn rows_are_merged_and_truncated() {
+    let every = "balance, email, id, owner";
+    check(
+        "TRUNCATE TABLE accounts, audit",
+        &format!("accounts: by scan; delete {{{every}}} | audit: by scan; delete {{at, what}}"),
+    );
+    check(
+        "MERGE INTO accounts s USING audit t ON (s.id = t.at) WHEN MATCHED THEN UPDATE SET balance = s.balance + t.at",
+        "accounts: read {balance} test {id} by key; write {balance} | audit: read {at} test {at} by scan",
+    );
+    check(
+        "MERGE INTO accounts USING (SELECT :a AS n, :b AS m) s ON (id = s.n) WHEN MATCHED THEN UPDATE SET balance = s.m \
+         WHEN NOT MATCHED THEN INSERT (id, balance) VALUES (s.n, s.m)",
+        &format!("accounts: test {{id}} by key; upsert {{{every}}}"),
+    );
+    check(
+        "MERGE INTO accounts USING audit ON id = at WHEN MATCHED AND owner = 1 THEN DELETE",
+        &format!("accounts: test {{id, owner}} by key; delete {{{every}}} | audit: test {{at}} by scan"),
+    );
+    check_uses(
+        "MERGE INTO accounts USING (SELECT :a AS n) s ON id = s.n WHEN NOT MATCHED THEN INSERT (id, balance) VALUES (s.n, :b)",
+        ":a, :b for accounts.balance",
+    );
+}
+
+#[test]
 fn locks_are_seen() {
     check(
         "SELECT balance FROM accounts WHERE id = 1 FOR UPDATE",

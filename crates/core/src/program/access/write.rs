@@ -43,7 +43,7 @@ impl Analyzer<'_> {
         outputs
     }
 
-    fn not_a_table(&mut self) -> Vec<Output> {
+    pub(super) fn not_a_table(&mut self) -> Vec<Output> {
         let message = "a write to something else than a table is not analysed";
         self.diagnostics.push(Diagnostic::error(self.located.whole(), message).with_hint("write to the table itself"));
         Vec::new()
@@ -183,7 +183,7 @@ impl Analyzer<'_> {
     }
 
     /// `SET a = x, b = y`. With a target, names without a qualifier are columns of it.
-    fn assign(&mut self, assignments: &[Assignment], target: Option<&Relation>) {
+    pub(super) fn assign(&mut self, assignments: &[Assignment], target: Option<&Relation>) {
         for assignment in assignments {
             let columns = targets(assignment);
             let values: Vec<Term> = match (&assignment.value, columns.len()) {

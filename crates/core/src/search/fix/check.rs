@@ -5,9 +5,9 @@
 //!   IF :b >= :amount THEN UPDATE accounts SET balance = balance - :amount WHERE id = :id; END IF;
 //! ```
 //!
-//! What was asked about the old value is a question about the new one: `b - amount >= 0`, and that is `balance >= 0`. With a
-//! check that says so, the UPDATE fails where somebody else took the money in between. Questions that come to something
-//! about the new value alone are those that differ from it by a constant, as sums:
+//! What was asked about the old value is a question about the new one: `b - amount >= 0`, and that is `balance >= 0`.
+//! With a check that says so, the UPDATE fails where somebody else took the money in between. Questions that come to
+//! something about the new value alone are those that differ from it by a constant, as sums:
 //!
 //! ```text
 //!   new = old - amount        asked: old - amount     >= 0      asked - new = 0       new >= 0
@@ -81,8 +81,8 @@ fn old_value<'n>(node: &'n Node, written: &TableAccess, column: &str) -> Option<
 /// The sum of one row is its value.
 fn is_of_one_row(node: &Node) -> bool {
     let columns = node.access.selection.as_ref().filter(|one| one.is_exact).map(|one| one.columns.as_slice());
-    let functions = [Aggregate::Sum, Aggregate::Min, Aggregate::Max];
-    matches!(columns, Some([Selected::Aggregate { function, over: Some(Term::Column(_)), .. }]) if functions.contains(function))
+    let Some([Selected::Aggregate { function, over: Some(Term::Column(_)), .. }]) = columns else { return false };
+    [Aggregate::Sum, Aggregate::Min, Aggregate::Max].contains(function)
 }
 
 /// Whether a decision was true, or false, whenever a node is reached; `None` if it may have been either, or not made.
