@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use txloom_core::case::Assert;
+use txloom_core::level::LevelName;
 use txloom_core::program::access::{ProcedureAccess, nodes};
 use txloom_core::program::code::OperationKind;
 use txloom_core::program::front::{self, Definitions, Reading};
@@ -51,8 +52,12 @@ impl SourceFile {
 
     /// What it says by itself, if it is a file of SQL.
     pub fn definitions(&self) -> Option<Reading> {
-        let is_sql = self.log.is_none() && SourceLanguage::of(self) == SourceLanguage::Sql;
-        is_sql.then(|| front::read(&self.text, &Schema::default()))
+        self.is_sql().then(|| front::read(&self.text, &Schema::default()))
+    }
+
+    /// Whether it is a file of SQL.
+    pub fn is_sql(&self) -> bool {
+        self.log.is_none() && SourceLanguage::of(self) == SourceLanguage::Sql
     }
 
     /// The lines around a byte of its text: where they begin and end, and the number of the first.
@@ -82,6 +87,8 @@ pub struct Project {
     pub accesses: Vec<ProcedureAccess>,
     /// The file of each procedure.
     pub homes: Vec<usize>,
+    /// The SQL that is spoken in files of other languages.
+    pub spoken: Language,
     /// The tables.
     pub schema: Schema,
     /// What creates the tables, in order.
@@ -140,6 +147,7 @@ impl Project {
     /// Adds what a file of a host language says.
     fn add_source(&mut self, file: usize, reading: FileReading, known: &Schema, program: &mut Program) {
         self.statements = (self.statements.0 + reading.statements.0, self.statements.1 + reading.statements.1);
+        self.spoken = reading.language;
         let mut diagnostics = reading.diagnostics;
         let mut procedures = Vec::new();
         for mut procedure in reading.procedures {
@@ -198,6 +206,20 @@ impl Project {
                 }
             }
         }
+    }
+
+    /// Lets a procedure set the level of its transaction before all that it does, or, if it is to be said inside, behind
+    /// its BEGIN. How that is written in its language is not said.
+    pub fn set_level(&mut self, at: usize, level: &LevelName, inside: bool) {
+        let procedures = &mut Arc::make_mut(&mut self.program).procedures;
+        let (Some(procedure), Some(access)) = (procedures.get_mut(at), self.accesses.get_mut(at)) else { return };
+        let comes_before = |kind: &StatementKind| {
+            matches!(kind, StatementKind::Declare { .. }) || (inside && *kind == StatementKind::Begin)
+        };
+        let place = procedure.body.iter().take_while(|one| comes_before(&one.kind)).count();
+        let span = Span { end: procedure.span.start, ..procedure.span };
+        procedure.body.insert(place, Statement { kind: StatementKind::Isolation(level.clone()), span });
+        *access = nodes::of_procedure(procedure, &self.schema, self.spoken).0;
     }
 
     /// The same application with other rows to begin with.

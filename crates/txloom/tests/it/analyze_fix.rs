@@ -117,6 +117,60 @@ fn the_report_shows_what_to_write() {
     assert!(refused.stderr.contains("--level"), "{}", refused.stderr);
 }
 
+/// Each method looks at one table and writes the other one.
+const DOORS: &str = r#"import java.sql.*;
+class Doors {
+  void unlock(Connection c, int id) throws SQLException {
+    PreparedStatement look = c.prepareStatement("SELECT armed FROM alarms WHERE id = ?");
+    look.setInt(1, id);
+    ResultSet found = look.executeQuery();
+    found.next();
+    if (found.getInt(1) == 0) {
+      PreparedStatement write = c.prepareStatement("UPDATE doors SET unlocked = 1 WHERE id = ?");
+      write.setInt(1, id);
+      write.executeUpdate();
+    }
+    c.commit();
+  }
+  void arm(Connection c, int id) throws SQLException {
+    PreparedStatement look = c.prepareStatement("SELECT unlocked FROM doors WHERE id = ?");
+    look.setInt(1, id);
+    ResultSet found = look.executeQuery();
+    found.next();
+    if (found.getInt(1) == 0) {
+      PreparedStatement write = c.prepareStatement("UPDATE alarms SET armed = 1 WHERE id = ?");
+      write.setInt(1, id);
+      write.executeUpdate();
+    }
+    c.commit();
+  }
+}
+"#;
+
+/// Statements of SQL are no lines of Java: what needs some is said, and not written.
+#[test]
+fn java_gets_no_lines_of_sql() {
+    let dir = TestDir::new("analyze-fix-java");
+    let path = |name: &str| dir.path().join(name).to_str().expect("a plain path").to_string();
+    let (java, schema) = (path("Doors.java"), path("schema.sql"));
+    let tables = "CREATE TABLE doors (id INT PRIMARY KEY, unlocked INT NOT NULL);\n\
+                  CREATE TABLE alarms (id INT PRIMARY KEY, armed INT NOT NULL);\n";
+    std::fs::write(&schema, tables).expect("a directory of our own");
+    let fixed = |source: &str| {
+        std::fs::write(&java, source).expect("a directory of our own");
+        let level = ["--level", "repeatable-read", "--on", "postgres"];
+        let (found, _) = anomalies(&[&[java.as_str(), "--schema", &schema, "--fix"], &level[..]].concat());
+        let fixes = found.fixes.expect("it was asked for").changes;
+        fixes.into_iter().map(|fix| (fix.kind, fix.diff)).collect::<Vec<_>>()
+    };
+    let locks = fixed(DOORS);
+    assert_eq!((locks.len(), locks[0].0.as_str()), (1, "locks"));
+    let added: Vec<&str> = locks[0].1.lines().skip(2).filter(|line| line.starts_with('+')).collect();
+    assert!(added.len() == 2 && added.iter().all(|line| line.ends_with("WHERE id = ? FOR UPDATE\");")), "{added:?}");
+    let sums = DOORS.replace("SELECT armed", "SELECT SUM(armed)").replace("SELECT unlocked", "SELECT SUM(unlocked)");
+    assert_eq!(fixed(&sums), [("cycle level".to_string(), String::new())], "PostgreSQL does not lock sums");
+}
+
 /// The change is one of the Java source, and was run.
 #[test]
 fn java_is_fixed_where_the_statement_stands() {

@@ -41,6 +41,7 @@ pub(super) fn check(ground: &Ground<'_>, place: Place) -> Option<Change> {
         edits: vec![Edit::line_after_statement(Home::Table(table.name.clone()), table.span.end, &line)],
         procedures: None,
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: None,
     })
 }

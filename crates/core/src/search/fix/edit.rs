@@ -59,6 +59,11 @@ impl Edit {
         Edit { home, range: at..at, text: text.to_string(), shape: Shape::LineAfter }
     }
 
+    /// Whether it is about whole statements, which only a file of SQL has; not about a part of one.
+    pub fn is_of_statements(&self) -> bool {
+        self.shape != Shape::Bytes
+    }
+
     /// The bytes that go, and what comes instead.
     fn settle(&self, source: &str) -> Option<(Range<usize>, String)> {
         let Range { start, end } = self.range;

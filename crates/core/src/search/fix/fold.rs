@@ -44,6 +44,7 @@ pub(super) fn fold(ground: &Ground<'_>, place: At) -> Option<Change> {
         ],
         procedures: Some([place.0].into()),
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: None,
     })
 }

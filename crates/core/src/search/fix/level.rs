@@ -14,6 +14,11 @@ const NO_LEVELS: &[&str] = &["sqlite", "model"];
 /// Engines where a level is set inside of the transaction.
 const INSIDE: &[&str] = &["postgres"];
 
+/// Whether an engine wants to hear the level of a transaction inside of it.
+pub fn is_said_inside(engine: &str) -> bool {
+    INSIDE.contains(&engine)
+}
+
 /// All stronger levels for all that can have one.
 pub(super) fn levels(ground: &Ground<'_>, cycle: &Cycle) -> Vec<Change> {
     match ground.level {
@@ -57,6 +62,7 @@ fn of_engine(ground: &Ground<'_>, cycle: &Cycle, rank: usize, rules: &'static En
             edits: chosen.iter().map(|(_, edit)| edit.clone()).collect(),
             procedures: Some(chosen.iter().map(|(one, _)| *one).collect()),
             begins_with_more: chosen.iter().map(|(one, _)| *one).collect(),
+            sets_level: Some(rules.level),
             level: None,
         }
     };
@@ -75,6 +81,7 @@ fn everything(rank: usize, level: Target) -> Change {
         edits: Vec::new(),
         procedures: None,
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: Some(level),
     }
 }
@@ -88,7 +95,7 @@ fn at_start(procedure: &Procedure, at: u16, rules: &EngineRules) -> Option<Edit>
     if (procedure.autocommit && !begins) || sets_level(procedure) {
         return None;
     }
-    let first = if begins && INSIDE.contains(&rules.engine) { body.nth(1)? } else { first };
+    let first = if begins && is_said_inside(rules.engine) { body.nth(1)? } else { first };
     let text = format!("SET TRANSACTION ISOLATION LEVEL {};", rules.level.to_uppercase());
     Some(Edit::line_before(Home::Procedure(at), first.span.start, &text))
 }

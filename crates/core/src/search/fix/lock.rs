@@ -33,6 +33,7 @@ pub(super) fn together(locks: &[Change]) -> Option<Change> {
         edits: locks.iter().flat_map(|change| change.edits.clone()).collect(),
         procedures: locks.iter().map(|change| change.procedures.clone()).collect::<Option<Vec<_>>>().map(union),
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: None,
     })
 }
@@ -63,6 +64,7 @@ pub(super) fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
         edits: vec![Edit::replace(Home::Procedure(place.0), at..at, " FOR UPDATE")],
         procedures: Some([place.0].into()),
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: None,
     })
 }

@@ -39,6 +39,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 pub use edit::{Edit, Home, apply};
+pub use level::is_said_inside;
 
 use super::conflicts::Conflicts;
 use super::cycles::Cycle;
@@ -123,6 +124,8 @@ pub struct Change {
     pub procedures: Option<BTreeSet<u16>>,
     /// Those of them that send one statement more, before all others.
     pub begins_with_more: BTreeSet<u16>,
+    /// The level that they set.
+    pub sets_level: Option<&'static str>,
     /// The level that everything runs at afterwards, if it is another one.
     pub level: Option<Target>,
 }

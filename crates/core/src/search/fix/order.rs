@@ -44,6 +44,7 @@ fn order(ground: &Ground<'_>, query: Place, other: u16) -> Option<Change> {
         edits: [own.edits, vec![Edit::line_before(Home::Procedure(other), first.span.start, &early)]].concat(),
         procedures: Some([query.0, other].into()),
         begins_with_more: [other].into(),
+        sets_level: None,
         level: None,
     })
 }

@@ -51,6 +51,7 @@ pub(super) fn unique(ground: &Ground<'_>, place: Place) -> Option<Change> {
         )],
         procedures: None,
         begins_with_more: BTreeSet::new(),
+        sets_level: None,
         level: None,
     })
 }

@@ -67,6 +67,7 @@ mod tests {
             edits: Vec::new(),
             procedures: None,
             begins_with_more: BTreeSet::new(),
+            sets_level: None,
             level: None,
         };
         let removes = removes.iter().map(ToString::to_string).collect();

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use txloom_core::level::LevelName;
 use txloom_core::program::Severity;
 use txloom_core::program::front;
 use txloom_core::program::schema::Schema;
-use txloom_core::search::fix::{Change, Edit, Home, apply, diff};
+use txloom_core::search::fix::{Change, Edit, Home, apply, diff, is_said_inside};
+use txloom_core::search::level::Target;
 
 use super::super::super::Project;
 use super::super::Wanted;
@@ -25,8 +27,19 @@ impl Edited {
     /// Makes the changes; `None` if they cannot be made together, or if the result cannot be read as well as before.
     pub fn new(project: &Project, wanted: &Wanted, changes: &[&Change]) -> Option<Edited> {
         let mut by_file: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
-        for edit in changes.iter().flat_map(|change| &change.edits) {
-            by_file.entry(file_of(project, &edit.home)?).or_default().push(edit);
+        let mut levels = Vec::new();
+        for change in changes {
+            for edit in &change.edits {
+                let file = file_of(project, &edit.home)?;
+                match (&edit.home, change.sets_level) {
+                    _ if project.files[file].is_sql() || !edit.is_of_statements() => {
+                        by_file.entry(file).or_default().push(edit);
+                    }
+                    (Home::Procedure(at), Some(level)) => levels.push((usize::from(*at), LevelName::custom(level))),
+                    // What is a statement in SQL is several lines in another language, in words that we do not know.
+                    _ => return None,
+                }
+            }
         }
         let mut files = project.files.clone();
         let mut text = String::new();
@@ -38,12 +51,18 @@ impl Edited {
         }
         let wanted =
             Wanted { level: changes.iter().find_map(|change| change.level).unwrap_or(wanted.level), ..wanted.clone() };
-        if by_file.is_empty() {
-            return Some(Edited { project: project.clone(), wanted, diff: text });
+        let mut read = if by_file.is_empty() {
+            project.clone()
+        } else {
+            // Rows may have been given apart from the files.
+            Project { rows: project.rows.clone(), ..Project::read(files) }
+        };
+        if !is_as_good(&read, project) {
+            return None;
         }
-        // Rows may have been given apart from the files.
-        let read = Project { rows: project.rows.clone(), ..Project::read(files) };
-        is_as_good(&read, project).then_some(Edited { project: read, wanted, diff: text })
+        let inside = matches!(wanted.level, Target::Engine(rules) if is_said_inside(rules.engine));
+        levels.iter().for_each(|(at, level)| read.set_level(*at, level, inside));
+        Some(Edited { project: read, wanted, diff: text })
     }
 }
 
