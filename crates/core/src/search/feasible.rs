@@ -23,7 +23,7 @@ use super::ground::{Ground, Rows};
 use super::hops;
 use super::outcome::Outcome;
 use super::plan::Plan;
-use super::run::{Guide, Run, unknown_arguments};
+use super::run::{Guide, Run, Stuck, unknown_arguments};
 use super::stage::{Stage, Stages};
 use super::world::World;
 use crate::program::code::OperationKind;
@@ -184,7 +184,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Whether no serial order leaves the same. For those that do, or that cannot be computed, values like these are
-    /// excluded.
+    /// excluded. (An order that inserts a row that the plan has no place for leaves something else.)
     fn shows(&mut self, model: &Model, orders: &[Vec<usize>]) -> bool {
         let mut shows = true;
         for order in orders {
@@ -192,14 +192,18 @@ impl<'s, 'a> Search<'s, 'a> {
             let guide = Guide::Model(model, values);
             let mut run =
                 Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
-            let outcome = run.one_by_one(order).then(|| run.outcome());
+            let outcome = run.one_by_one(order).map(|()| run.outcome());
             let guard = run.guard;
             let elsewhere = self.symbols.problem.not(guard);
-            let Some(outcome) = outcome else {
-                shows = false;
-                self.is_partial = true;
-                self.symbols.problem.demand(elsewhere);
-                continue;
+            let outcome = match outcome {
+                Ok(outcome) => outcome,
+                Err(Stuck::Outside) => continue,
+                Err(Stuck::Unclear) => {
+                    shows = false;
+                    self.is_partial = true;
+                    self.symbols.problem.demand(elsewhere);
+                    continue;
+                }
             };
             let differs = self.outcome.differs(&outcome, &mut self.symbols);
             let values = self.symbols.problem.evaluate(model);
@@ -223,7 +227,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 let guide = Guide::Model(&model, self.symbols.problem.evaluate(&model));
                 let mut run =
                     Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
-                let is_same = run.one_by_one(order)
+                let is_same = run.one_by_one(order).is_ok()
                     && run.locals.iter().zip(self.asked.ways).all(|(local, way)| local.path == way.nodes);
                 let guard = run.guard;
                 if is_same {

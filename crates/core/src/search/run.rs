@@ -23,6 +23,15 @@ use crate::solve::{Bool, Int, Model, Valuation};
 /// How often loops may go round in a call that nobody has planned.
 const ROUNDS_MAX: usize = 12;
 
+/// Why a run cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stuck {
+    /// A row comes that no slot has the key of. In a run that can go on there is none like it.
+    Outside,
+    /// Nobody knows what would happen.
+    Unclear,
+}
+
 /// What decides branches.
 pub(super) enum Guide<'r> {
     /// Ways that are to be followed.
@@ -141,8 +150,8 @@ pub(super) struct Run<'r, 'a> {
     /// The move that is being made.
     number: usize,
     sight: Sight,
-    /// Whether it cannot go on.
-    is_stuck: bool,
+    /// Why it cannot go on.
+    stuck: Option<Stuck>,
     /// How many demands are known not to be false.
     looked_at: usize,
 }
@@ -181,7 +190,7 @@ impl<'r, 'a> Run<'r, 'a> {
             guide,
             number: 0,
             sight: Sight::All,
-            is_stuck: false,
+            stuck: None,
             looked_at: 0,
             sights: Sights::new(),
         }
@@ -238,8 +247,8 @@ impl<'r, 'a> Run<'r, 'a> {
         hopeless
     }
 
-    /// Runs the calls one after the other; whether it came to an end.
-    pub(super) fn one_by_one(&mut self, order: &[usize]) -> bool {
+    /// Runs the calls one after the other, to their ends.
+    pub(super) fn one_by_one(&mut self, order: &[usize]) -> Result<(), Stuck> {
         self.sight = Sight::All;
         for instance in order {
             let mut node = 0;
@@ -247,13 +256,13 @@ impl<'r, 'a> Run<'r, 'a> {
             while self.locals[*instance].ended.is_none() {
                 let next = self.step(*instance, node, None);
                 rounds += usize::from(next <= node);
-                if self.is_stuck || rounds > ROUNDS_MAX {
-                    return false;
+                if let Some(stuck) = self.stuck.or((rounds > ROUNDS_MAX).then_some(Stuck::Unclear)) {
+                    return Err(stuck);
                 }
                 node = next;
             }
         }
-        true
+        Ok(())
     }
 
     /// One node of a call; gives the next one. Along a way, that is known before.
@@ -346,7 +355,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let Guide::Model(model, values) = &mut self.guide else { return false };
         values.catch_up(&self.symbols.problem, model);
         let Some(truth) = values.truth(condition) else {
-            self.is_stuck = true;
+            self.stuck = Some(Stuck::Unclear);
             return false;
         };
         let decided = if truth { condition } else { self.symbols.problem.not(condition) };
@@ -373,8 +382,8 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Something without which the small database is too small. Whether it is so.
-    pub(super) fn needs(&mut self, condition: Bool, instance: usize, span: Span) -> bool {
+    /// Something without which the small database is too small, and what it means if it is not so. Whether it is.
+    pub(super) fn needs(&mut self, condition: Bool, instance: usize, span: Span, otherwise: Stuck) -> bool {
         match self.guide {
             Guide::Ways => {
                 let place = self.place(instance, span);
@@ -383,7 +392,9 @@ impl<'r, 'a> Run<'r, 'a> {
             }
             Guide::Model(..) => {
                 let holds = self.decide(condition);
-                self.is_stuck |= !holds;
+                if !holds {
+                    self.stuck.get_or_insert(otherwise);
+                }
                 holds
             }
         }

@@ -1,7 +1,7 @@
 //! Writes in the small database: which slots change, if they do.
 
 use super::answer;
-use super::run::{Effect, Run, View};
+use super::run::{Effect, Run, Stuck, View};
 use super::statement::{Combination, Done};
 use super::world::{Row, implies, position, same};
 use crate::program::access::{Effect as Deed, Node, Selected, Selection, TableAccess};
@@ -100,7 +100,7 @@ impl Run<'_, '_> {
             // Rows keep their slots: a change of a key is not looked at.
             self.is_exact = false;
             let stays = self.symbols.problem.not(guard);
-            self.needs(stays, instance, access.span);
+            self.needs(stays, instance, access.span, Stuck::Unclear);
         }
         let refused = self.refused(instance, access, table, &row, Some(slot), guard, view);
         if self.fails_if(refused, instance, node, access.span) {
@@ -264,7 +264,7 @@ impl Run<'_, '_> {
             let owner = slots.owners.iter().position(|owner| *owner == (instance, *ordinal));
             *ordinal += 1;
             let Some(slot) = owner.map(|at| slots.owned + at) else {
-                self.needs(self.symbols.never, instance, access.span);
+                self.needs(self.symbols.never, instance, access.span, Stuck::Unclear);
                 return None;
             };
             return Some(vec![Effect { table, slot, guard, alive: Some(true), columns: all }]);
@@ -284,7 +284,7 @@ impl Run<'_, '_> {
             }
         }
         let fits = implies(self.symbols, guard, any);
-        if !self.needs(fits, instance, access.span) {
+        if !self.needs(fits, instance, access.span, Stuck::Outside) {
             return None;
         }
         match access.effect {

@@ -239,6 +239,10 @@ impl Template {
         match parts.last_mut() {
             // Texts are never neighbours; a joined one has no exact place any more.
             Some(SqlPart::Text(before)) => before.text.push_str(text),
+            // `$1WHERE` is understood; the name of a variable would go on.
+            Some(SqlPart::Use(_)) if text.starts_with(is_of_name) => {
+                parts.push(SqlPart::Text(SqlText { text: format!(" {text}"), lead: 1, span }));
+            }
             _ => parts.push(SqlPart::Text(SqlText { text: text.to_string(), lead: 0, span })),
         }
     }
@@ -254,6 +258,10 @@ impl Template {
     pub(super) fn span(&self, start: usize) -> Span {
         self.span_of(start, &(0..self.text.len()))
     }
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '$' | '#')
 }
 
 /// Text that stands nowhere.

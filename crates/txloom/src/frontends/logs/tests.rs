@@ -54,6 +54,18 @@ END;",
 }
 
 #[test]
+fn a_name_ends_where_a_value_did() {
+    check(
+        "1 SELECT stock FROM items WHERE id = '7'AND stock > 0",
+        "CREATE PROCEDURE select_items(items_id INT, stock INT)
+BEGIN
+  SELECT stock FROM items WHERE id = :items_id AND stock > :stock;
+  COMMIT;
+END;",
+    );
+}
+
+#[test]
 fn what_is_no_number_depends_on_what_was_read_by_a_condition() {
     check(
         "1 BEGIN
