@@ -60,7 +60,8 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(c) = sql[at..].chars().next() {
-        let (kind, length) = scan(&sql[at..], c, tokens.last());
+        let neighbour = tokens.last().filter(|token: &&Token<'_>| token.span.end == at);
+        let (kind, length) = scan(&sql[at..], c, neighbour);
         if let Some(kind) = kind {
             tokens.push(Token { kind, text: &sql[at..at + length], span: at..at + length });
         }
@@ -107,7 +108,8 @@ pub fn is_finished(sql: &str) -> bool {
     tokens(&with_end).last().is_some_and(|token| token.is_symbol(";") && token.span.end == with_end.len())
 }
 
-/// The kind (`None` for white space and comments) and the length of what begins here. Never of length 0.
+/// The kind (`None` for white space and comments) and the length of what begins here, directly behind a token. Never of
+/// length 0.
 fn scan(rest: &str, first: char, before: Option<&Token<'_>>) -> (Option<TokenKind>, usize) {
     let run = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
     match first {
@@ -272,6 +274,8 @@ mod tests {
         let kinds: Vec<TokenKind> = tokens("x::int = :x").iter().map(|t| t.kind).collect();
         use TokenKind::{Symbol, Variable, Word};
         assert_eq!(kinds, [Word, Symbol, Symbol, Word, Symbol, Variable]);
+        let bound: Vec<TokenKind> = tokens("[: :x]").iter().map(|t| t.kind).collect();
+        assert_eq!(bound, [Symbol, Symbol, Variable, Symbol], "the end of a slice");
     }
 
     #[test]

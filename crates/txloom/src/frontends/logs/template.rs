@@ -210,6 +210,10 @@ impl Template {
             at = range.end;
             let span = self.span_of(start, &range);
             let variable = |name: String| SqlPart::Use(Variable { name, span });
+            if let Some(SqlPart::Text(before)) = parts.last_mut().filter(|_| slot.is_some()) {
+                // `[1:$2]`: two colons would be a cast.
+                before.text.push_str(if before.text.ends_with(':') { " " } else { "" });
+            }
             match slot.and_then(source) {
                 Some(Source::Variable(name)) => parts.push(variable(name)),
                 Some(Source::Constant(text)) => made(&mut parts, text, span),
@@ -235,15 +239,15 @@ impl Template {
 
     fn push_text(&self, parts: &mut Vec<SqlPart>, start: usize, range: std::ops::Range<usize>) {
         let Some(text) = self.text.get(range.clone()).filter(|text| !text.is_empty()) else { return };
-        let span = self.span_of(start, &range);
+        let (text, span) = (without_variables(text), self.span_of(start, &range));
         match parts.last_mut() {
             // Texts are never neighbours; a joined one has no exact place any more.
-            Some(SqlPart::Text(before)) => before.text.push_str(text),
+            Some(SqlPart::Text(before)) => before.text.push_str(&text),
             // `$1WHERE` is understood; the name of a variable would go on.
             Some(SqlPart::Use(_)) if text.starts_with(is_of_name) => {
                 parts.push(SqlPart::Text(SqlText { text: format!(" {text}"), lead: 1, span }));
             }
-            _ => parts.push(SqlPart::Text(SqlText { text: text.to_string(), lead: 0, span })),
+            _ => parts.push(SqlPart::Text(SqlText { text, lead: 0, span })),
         }
     }
 
@@ -258,6 +262,16 @@ impl Template {
     pub(super) fn span(&self, start: usize) -> Span {
         self.span_of(start, &(0..self.text.len()))
     }
+}
+
+/// In a log, `:name` is no variable of ours, but the end of a slice, or nonsense.
+fn without_variables(text: &str) -> String {
+    let mut written = text.to_string();
+    let variables = sql::tokens(text).into_iter().filter(|token| token.kind == TokenKind::Variable);
+    for token in variables.collect::<Vec<_>>().iter().rev() {
+        written.insert(token.span.start + 1, ' ');
+    }
+    written
 }
 
 fn is_of_name(letter: char) -> bool {

@@ -66,6 +66,18 @@ END;",
 }
 
 #[test]
+fn colons_are_no_variables() {
+    check(
+        "1 SELECT stock FROM items WHERE name = (a)[lo:hi]",
+        "CREATE PROCEDURE select_items()
+BEGIN
+  SELECT stock FROM items WHERE name = (a)[lo: hi];
+  COMMIT;
+END;",
+    );
+}
+
+#[test]
 fn what_is_no_number_depends_on_what_was_read_by_a_condition() {
     check(
         "1 BEGIN
