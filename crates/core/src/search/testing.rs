@@ -61,6 +61,7 @@ macro_rules! benchmark {
 
 pub(super) const LOST_UPDATE: &str = program!("lost-update");
 pub(super) const WRITE_SKEW: &str = program!("write-skew");
+pub(super) const DOORS: &str = program!("doors");
 pub(super) const LONG_FORK: &str = program!("long-fork");
 pub(super) const DIRTY_READ: &str = program!("dirty-read");
 pub(super) const DIRTY_WRITE: &str = program!("dirty-write");
