@@ -34,16 +34,9 @@ pub(super) fn check(ground: &Ground<'_>, place: Place) -> Option<Change> {
     let condition =
         written.assigned.iter().find_map(|one| condition(nodes, place.1, written, &one.column, &one.value))?;
     let line = format!("ALTER TABLE {} ADD CHECK ({condition});", table.name);
-    Some(Change {
-        kind: &CHECK,
-        cost: CHECK.cost,
-        says: format!("let {} have a check that {condition}", table.name),
-        edits: vec![Edit::line_after_statement(Home::Table(table.name.clone()), table.span.end, &line)],
-        procedures: None,
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: None,
-    })
+    let says = format!("let {} have a check that {condition}", table.name);
+    let edits = vec![Edit::line_after_statement(Home::Table(table.name.clone()), table.span.end, &line)];
+    Some(Change::new(&CHECK, says, edits, None))
 }
 
 /// What is known of a column's new value.

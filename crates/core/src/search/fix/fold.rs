@@ -8,8 +8,6 @@
 //! That comes to the same, as long as nobody else writes the row in between, if `:b` is used for nothing else, both
 //! statements choose the same single row, and the procedure itself does not write it in between.
 
-use std::collections::BTreeSet;
-
 use super::{Change, Edit, FOLD, Ground, Home, Place as At};
 use crate::program::access::{Effect, Node, Place, Use};
 use crate::program::code::{Operation, OperationKind};
@@ -34,19 +32,12 @@ pub(super) fn fold(ground: &Ground<'_>, place: At) -> Option<Change> {
     let column = if is_hidden { element.to_string() } else { element.column.clone() };
     let (home, span) = (Home::Procedure(place.0), mention.variable.span);
     let (name, read, written) = (ground.name(place.0), nodes[place.1].operation.span, nodes[at].operation.span.line);
-    Some(Change {
-        kind: &FOLD,
-        cost: FOLD.cost,
-        says: format!("let the UPDATE of {name} in line {written} compute {element} itself, without the query before"),
-        edits: vec![
-            Edit::remove_statement(home.clone(), read.start..read.end),
-            Edit::replace(home, span.start..span.end, &column),
-        ],
-        procedures: Some([place.0].into()),
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: None,
-    })
+    let says = format!("let the UPDATE of {name} in line {written} compute {element} itself, without the query before");
+    let edits = vec![
+        Edit::remove_statement(home.clone(), read.start..read.end),
+        Edit::replace(home, span.start..span.end, &column),
+    ];
+    Some(Change::new(&FOLD, says, edits, Some([place.0].into())))
 }
 
 /// The variable that a query gives the value of a column of one row to, and nothing else.

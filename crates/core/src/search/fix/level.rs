@@ -55,16 +55,11 @@ fn of_engine(ground: &Ground<'_>, cycle: &Cycle, rank: usize, rules: &'static En
         .collect();
     let change = |kind: &'static super::Kind, chosen: &[(u16, Edit)]| {
         let names: Vec<&str> = chosen.iter().map(|(one, _)| ground.name(*one)).collect();
-        Change {
-            kind,
-            cost: kind.cost + rank,
-            says: format!("run {} at {}", names.join(" and "), rules.level),
-            edits: chosen.iter().map(|(_, edit)| edit.clone()).collect(),
-            procedures: Some(chosen.iter().map(|(one, _)| *one).collect()),
-            begins_with_more: chosen.iter().map(|(one, _)| *one).collect(),
-            sets_level: Some(rules.level),
-            level: None,
-        }
+        let says = format!("run {} at {}", names.join(" and "), rules.level);
+        let edits = chosen.iter().map(|(_, edit)| edit.clone()).collect();
+        let all: BTreeSet<u16> = chosen.iter().map(|(one, _)| *one).collect();
+        let change = Change::new(kind, says, edits, Some(all.clone()));
+        Change { cost: kind.cost + rank, begins_with_more: all, sets_level: Some(rules.level), ..change }
     };
     changes.extend(edits.iter().map(|one| change(&TRANSACTION_LEVEL, std::slice::from_ref(one))));
     if procedures.len() > 1 && edits.len() == procedures.len() {
@@ -74,16 +69,8 @@ fn of_engine(ground: &Ground<'_>, cycle: &Cycle, rank: usize, rules: &'static En
 }
 
 fn everything(rank: usize, level: Target) -> Change {
-    Change {
-        kind: &PROGRAM_LEVEL,
-        cost: PROGRAM_LEVEL.cost + rank,
-        says: format!("run everything at {level}"),
-        edits: Vec::new(),
-        procedures: None,
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: Some(level),
-    }
+    let change = Change::new(&PROGRAM_LEVEL, format!("run everything at {level}"), Vec::new(), None);
+    Change { cost: PROGRAM_LEVEL.cost + rank, level: Some(level), ..change }
 }
 
 /// SET TRANSACTION before the first thing that a procedure does. A statement that is a transaction of its own has no

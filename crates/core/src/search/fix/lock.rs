@@ -1,7 +1,5 @@
 //! `FOR UPDATE`.
 
-use std::collections::BTreeSet;
-
 use super::{Change, Cycle, Edit, Ground, Home, LOCK, LOCKS, Place};
 use crate::program::access::{Access, Effect};
 use crate::program::code::OperationKind;
@@ -26,16 +24,10 @@ pub(super) fn queries(ground: &Ground<'_>, cycle: &Cycle, engine: &str) -> Vec<P
 /// All locks as one change.
 pub(super) fn together(locks: &[Change]) -> Option<Change> {
     let says: Vec<&str> = locks.iter().map(|change| change.says.as_str()).collect();
-    (locks.len() > 1).then(|| Change {
-        kind: &LOCKS,
-        cost: LOCKS.cost + locks.len() - 2,
-        says: says.join(", and "),
-        edits: locks.iter().flat_map(|change| change.edits.clone()).collect(),
-        procedures: locks.iter().map(|change| change.procedures.clone()).collect::<Option<Vec<_>>>().map(union),
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: None,
-    })
+    let edits = locks.iter().flat_map(|change| change.edits.clone()).collect();
+    let procedures = locks.iter().map(|change| change.procedures.clone()).collect::<Option<Vec<_>>>().map(union);
+    let change = Change::new(&LOCKS, says.join(", and "), edits, procedures);
+    (locks.len() > 1).then(|| Change { cost: LOCKS.cost + locks.len() - 2, ..change })
 }
 
 fn union<T: Ord>(sets: Vec<std::collections::BTreeSet<T>>) -> std::collections::BTreeSet<T> {
@@ -57,16 +49,9 @@ pub(super) fn lock(ground: &Ground<'_>, place: Place) -> Option<Change> {
     let (OperationKind::Send(sql) | OperationKind::Open(_, sql)) = &node.operation.kind else { return None };
     let at = end(sql, node.operation.span)?;
     let (name, line) = (ground.name(place.0), node.operation.span.line);
-    Some(Change {
-        kind: &LOCK,
-        cost: LOCK.cost,
-        says: format!("lock what the query of {name} in line {line} reads, with FOR UPDATE"),
-        edits: vec![Edit::replace(Home::Procedure(place.0), at..at, " FOR UPDATE")],
-        procedures: Some([place.0].into()),
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: None,
-    })
+    let says = format!("lock what the query of {name} in line {line} reads, with FOR UPDATE");
+    let edits = vec![Edit::replace(Home::Procedure(place.0), at..at, " FOR UPDATE")];
+    Some(Change::new(&LOCK, says, edits, Some([place.0].into())))
 }
 
 /// The byte behind the last one of a statement. Variables that its answer goes to count if they stand in it; in host

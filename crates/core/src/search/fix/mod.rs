@@ -130,6 +130,14 @@ pub struct Change {
     pub level: Option<Target>,
 }
 
+impl Change {
+    /// A change that costs what its kind does, and leaves levels and the number of statements as they are.
+    pub fn new(kind: &'static Kind, says: String, edits: Vec<Edit>, procedures: Option<BTreeSet<u16>>) -> Change {
+        let begins_with_more = BTreeSet::new();
+        Change { kind, cost: kind.cost, says, edits, procedures, begins_with_more, sets_level: None, level: None }
+    }
+}
+
 /// A program at a level.
 #[derive(Debug, Clone, Copy)]
 pub struct Ground<'a> {

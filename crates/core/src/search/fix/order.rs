@@ -25,28 +25,22 @@ pub(super) fn orders(ground: &Ground<'_>, cycle: &Cycle, queries: &[Place]) -> V
 fn order(ground: &Ground<'_>, query: Place, other: u16) -> Option<Change> {
     let [read] = ground.node(query)?.access.tables.as_slice() else { return None };
     let called = ground.procedures.get(usize::from(other))?;
-    let writes = |node: &&Node| node.access.tables.iter().any(|one| writes(one, &read.table));
-    let write = called.access.nodes.iter().find(writes)?;
-    let row = write.access.tables.iter().find_map(|one| row(one, &called.procedure.parameters))?;
+    let mut nodes = called.access.nodes.iter();
+    let (write, access) = nodes.find_map(|node| Some((node, written(node, &read.table)?)))?;
+    let row = row(access, &called.procedure.parameters)?;
     let first = called.procedure.body.iter().find(|one| !comes_before(&one.kind))?;
     let own = lock(ground, query)?;
     let early = format!("{row} FOR UPDATE;");
-    Some(Change {
-        kind: &ORDER,
-        cost: ORDER.cost,
-        says: format!(
-            "{}, and let {} begin with a lock of what it writes to {} in line {}",
-            own.says,
-            ground.name(other),
-            read.table,
-            write.operation.span.line
-        ),
-        edits: [own.edits, vec![Edit::line_before(Home::Procedure(other), first.span.start, &early)]].concat(),
-        procedures: Some([query.0, other].into()),
-        begins_with_more: [other].into(),
-        sets_level: None,
-        level: None,
-    })
+    let says = format!(
+        "{}, and let {} begin with a lock of what it writes to {} in line {}",
+        own.says,
+        ground.name(other),
+        read.table,
+        write.operation.span.line
+    );
+    let edits = [own.edits, vec![Edit::line_before(Home::Procedure(other), first.span.start, &early)]].concat();
+    let change = Change::new(&ORDER, says, edits, Some([query.0, other].into()));
+    Some(Change { begins_with_more: [other].into(), ..change })
 }
 
 /// What stands before the first statement that the server hears of.
@@ -54,8 +48,10 @@ fn comes_before(kind: &StatementKind) -> bool {
     matches!(kind, StatementKind::Declare { .. } | StatementKind::Begin | StatementKind::Isolation { .. })
 }
 
-fn writes(access: &TableAccess, table: &str) -> bool {
-    access.table == table && matches!(access.effect, Effect::Update | Effect::Delete)
+/// What a statement changes or removes of a table.
+fn written<'n>(node: &'n Node, table: &str) -> Option<&'n TableAccess> {
+    let writes = |effect: Effect| matches!(effect, Effect::Update | Effect::Delete);
+    node.access.tables.iter().find(|one| one.table == table && writes(one.effect))
 }
 
 /// A query for the row of a write, if a call knows from the start which one that is.

@@ -9,8 +9,6 @@
 //! if the program inserts where it has found none, and so never violates the key by itself; a program that counts up to
 //! three does not mean it.
 
-use std::collections::BTreeSet;
-
 use super::{Change, Edit, Ground, Home, Place, UNIQUE};
 use crate::program::access::{Effect, Node, TableAccess};
 use crate::program::code::OperationKind;
@@ -40,20 +38,13 @@ pub(super) fn unique(ground: &Ground<'_>, place: Place) -> Option<Change> {
     let columns: Vec<&str> = terms.iter().map(|(name, _)| name.as_str()).collect();
     let name = format!("{}_{}", table.name, columns.join("_"));
     let list = columns.join(", ");
-    Some(Change {
-        kind: &UNIQUE,
-        cost: UNIQUE.cost,
-        says: format!("let {} have a unique key over {list}", table.name),
-        edits: vec![Edit::line_after_statement(
-            Home::Table(table.name.clone()),
-            table.span.end,
-            &format!("CREATE UNIQUE INDEX {name} ON {} ({list});", table.name),
-        )],
-        procedures: None,
-        begins_with_more: BTreeSet::new(),
-        sets_level: None,
-        level: None,
-    })
+    let says = format!("let {} have a unique key over {list}", table.name);
+    let edits = vec![Edit::line_after_statement(
+        Home::Table(table.name.clone()),
+        table.span.end,
+        &format!("CREATE UNIQUE INDEX {name} ON {} ({list});", table.name),
+    )];
+    Some(Change::new(&UNIQUE, says, edits, None))
 }
 
 /// The columns that a condition compares with values, if it does nothing else.

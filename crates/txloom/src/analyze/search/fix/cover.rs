@@ -60,16 +60,7 @@ mod tests {
     use super::*;
 
     fn fix(says: &str, cost: usize, removes: &[&str]) -> Fix {
-        let change = Change {
-            kind: &LOCK,
-            cost,
-            says: says.to_string(),
-            edits: Vec::new(),
-            procedures: None,
-            begins_with_more: BTreeSet::new(),
-            sets_level: None,
-            level: None,
-        };
+        let change = Change { cost, ..Change::new(&LOCK, says.to_string(), Vec::new(), None) };
         let removes = removes.iter().map(ToString::to_string).collect();
         Fix { change, diff: String::new(), removes, run: None }
     }
