@@ -225,6 +225,10 @@ impl<'s> Collector<'s> {
         };
         match self.templates.all[id as usize].class {
             Class::Noise => self.survey.noise += 1,
+            Class::Damaged => {
+                self.survey.dropped += 1;
+                self.survey.unread(sent.place, &sent.text[scanned.range.clone()]);
+            }
             Class::Definition => {
                 self.survey.definitions += 1;
                 if self.is_mysql && session.state == State::Inside {

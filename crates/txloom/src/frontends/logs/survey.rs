@@ -23,7 +23,8 @@ pub struct Survey {
     pub definitions: u64,
     /// … those that failed, or came in a transaction that had failed.
     pub failed: u64,
-    /// … those of transactions whose beginning or end is not in the file, or that were rolled back.
+    /// … those of transactions whose beginning or end is not in the file, or that were rolled back; and those that are
+    /// damaged.
     pub dropped: u64,
     /// … those of committed transactions.
     pub committed: u64,

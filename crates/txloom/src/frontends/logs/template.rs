@@ -2,7 +2,9 @@
 
 use txloom_core::program::access::{Effect, OutputColumn, of_statement};
 use txloom_core::program::schema::Schema;
-use txloom_core::program::{Language, Span, SqlPart, SqlStatement, SqlText, Variable};
+use txloom_core::program::{
+    self, Language, Mode, Parameter, Procedure, Program, Span, SqlPart, SqlStatement, SqlText, Statement, Variable,
+};
 use txloom_core::sql::{self, StatementKind, Token, TokenKind};
 
 use super::deed::{Deed, Role, deed, roles};
@@ -26,6 +28,8 @@ pub(super) enum Class {
     Definition,
     /// Catalogues, versions, pings.
     Noise,
+    /// No statement of any database: a quote that never ends, say, where a log is damaged.
+    Damaged,
 }
 
 /// A template.
@@ -131,6 +135,10 @@ impl<'s> Templates<'s> {
     fn resolve(&self, template: &mut Template) {
         let name = |slot: usize| Some(Source::Variable(format!("s{slot}")));
         let statement = template.statement(0, &name, &[]);
+        if !survives_printing(&statement, template.slots.len()) {
+            template.class = Class::Damaged;
+            return;
+        }
         let (access, complaints) = of_statement(&statement, Span::default(), self.schema, self.language);
         template.is_understood = complaints.iter().all(|one| one.severity != txloom_core::program::Severity::Error);
         template.deed = deed(&access, self.schema);
@@ -146,6 +154,26 @@ impl<'s> Templates<'s> {
         let kind = output.origins.first().and_then(|origin| self.schema.type_of(origin));
         (output.name.clone().unwrap_or_else(|| "read".to_string()), kind.map(|kind| kind.name.clone()))
     }
+}
+
+/// Whether a statement is read as itself when it stands in a program.
+fn survives_printing(statement: &SqlStatement, slots: usize) -> bool {
+    let parameter = |slot| Parameter {
+        name: format!("s{slot}"),
+        mode: Mode::In,
+        type_name: "INT".to_string(),
+        span: Span::default(),
+    };
+    let kind = program::StatementKind::Sql(statement.clone());
+    let procedure = Procedure {
+        name: "p".to_string(),
+        parameters: (0..slots).map(parameter).collect(),
+        autocommit: false,
+        body: vec![Statement { kind, span: Span::default() }],
+        span: Span::default(),
+    };
+    let program = Program { procedures: vec![procedure] };
+    Program::parse(&program.to_string()).is_ok_and(|read| read == program)
 }
 
 /// What stands before a statement on its own line, and where that line is: statements that were sent together may begin

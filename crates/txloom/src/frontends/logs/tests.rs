@@ -78,6 +78,17 @@ END;",
 }
 
 #[test]
+fn what_is_no_statement_is_named() {
+    let update = "UPDATE items SET stock = 1 WHERE id = 1";
+    let reading =
+        read_text(log(&format!("1 {update}\n1 UPDATE\"items SET stock = 2 WHERE id = 1\n1 {update}")).as_bytes());
+    assert_eq!((reading.survey.statements, reading.survey.committed, reading.survey.dropped), (3, 2, 1));
+    assert_eq!(reading.program.procedures.len(), 1);
+    let said: Vec<String> = reading.diagnostics.iter().map(|one| one.to_string()).collect();
+    assert_eq!(said, ["warning: line 2: 1 of 3 lines could not be read, this first"]);
+}
+
+#[test]
 fn what_is_no_number_depends_on_what_was_read_by_a_condition() {
     check(
         "1 BEGIN
