@@ -158,13 +158,16 @@ pub enum AssertWhen {
     Each,
     /// After each call of a procedure.
     After,
+    /// After the last step, once for each call of a procedure: what a call brought about is still there.
+    Kept,
     /// After the last step.
     End,
 }
 
 impl AssertWhen {
     /// Every moment.
-    pub const ALL: &'static [AssertWhen] = &[AssertWhen::Start, AssertWhen::Each, AssertWhen::After, AssertWhen::End];
+    pub const ALL: &'static [AssertWhen] =
+        &[AssertWhen::Start, AssertWhen::Each, AssertWhen::After, AssertWhen::Kept, AssertWhen::End];
 
     /// The word of the `@assert` directive.
     pub fn name(self) -> &'static str {
@@ -172,8 +175,14 @@ impl AssertWhen {
             AssertWhen::Start => "start",
             AssertWhen::Each => "each",
             AssertWhen::After => "after",
+            AssertWhen::Kept => "kept",
             AssertWhen::End => "end",
         }
+    }
+
+    /// Whether it is asked about calls, not about a state.
+    pub fn is_of_calls(self) -> bool {
+        matches!(self, AssertWhen::After | AssertWhen::Kept)
     }
 }
 
@@ -182,7 +191,7 @@ impl AssertWhen {
 pub struct Assert {
     /// When it is checked.
     pub when: AssertWhen,
-    /// The procedure after whose calls it is checked; `Some` exactly if it is checked [`AssertWhen::After`]. In the query,
+    /// The procedure about whose calls it is; `Some` exactly if it [is of calls](AssertWhen::is_of_calls). In the query,
     /// `:name` is the value that a parameter has at the end of the call.
     pub procedure: Option<String>,
     /// What it is called.
@@ -194,13 +203,13 @@ pub struct Assert {
 impl Assert {
     /// Reads what follows `@assert`; the error says what is expected there.
     pub fn parse(text: &str) -> Result<Assert, &'static str> {
-        let usage = "expected `@assert start|each|end NAME: SELECT …` or `@assert after PROCEDURE NAME: SELECT …`";
+        let usage = "expected `@assert start|each|end NAME: SELECT …` or `@assert after|kept PROCEDURE NAME: SELECT …`";
         let (when, rest) = text.trim().split_once(char::is_whitespace).ok_or(usage)?;
         let when = AssertWhen::ALL.iter().copied().find(|moment| moment.name() == when).ok_or(usage)?;
         let (head, sql) = rest.split_once(':').ok_or(usage)?;
         let (procedure, name) = match head.trim().split_once(char::is_whitespace) {
-            Some((procedure, name)) if when == AssertWhen::After => (Some(procedure.to_lowercase()), name.trim()),
-            None if when == AssertWhen::After => return Err(usage),
+            Some((procedure, name)) if when.is_of_calls() => (Some(procedure.to_lowercase()), name.trim()),
+            None if when.is_of_calls() => return Err(usage),
             _ => (None, head.trim()),
         };
         let sql = sql.trim().trim_end_matches(';').trim_end();
@@ -269,7 +278,7 @@ pub enum Line {
     Anomaly(String),
     /// `@schedule a b [heal] a …`; each one is a run of its own.
     Schedule(Schedule),
-    /// `@assert WHEN NAME: QUERY`, or `@assert after PROCEDURE NAME: QUERY`.
+    /// `@assert WHEN NAME: QUERY`, or `@assert after|kept PROCEDURE NAME: QUERY`.
     Assert(Assert),
     /// `@final TABLE ROWS`.
     Final(Final),

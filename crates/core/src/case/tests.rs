@@ -73,6 +73,7 @@ fn every_element_survives() {
 -- @program bank.sql
 -- @anomaly P4
 -- @assert each no overdraft: SELECT * FROM t WHERE v < 0
+-- @assert kept withdraw less: SELECT * FROM t WHERE v > :after
 /*init*/ CREATE TABLE t (v INT);
 -- > ok
 -- @partition 1|2,3

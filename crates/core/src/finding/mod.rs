@@ -36,6 +36,8 @@ pub struct Finding {
     pub level: String,
     /// What kind of violation it is.
     pub fingerprint: Fingerprint,
+    /// The assertions that the run breaks, and none of those that it should be like does.
+    pub breaks: Vec<String>,
     /// What an oracle draws to make its point.
     pub exhibits: Vec<Exhibit>,
 }
@@ -65,8 +67,8 @@ impl Finding {
     pub fn new(oracle: &'static str, violation: Violation, case: Case, trace: Trace) -> Finding {
         let Violation { sentence, explanation, fingerprint } = violation;
         let (target, level) = (trace.engine.target.clone(), level_of(&trace));
-        let (others, exhibits) = (Vec::new(), Vec::new());
-        Finding { oracle, sentence, explanation, case, trace, others, target, level, fingerprint, exhibits }
+        let (others, breaks, exhibits) = (Vec::new(), Vec::new(), Vec::new());
+        Finding { oracle, sentence, explanation, case, trace, others, target, level, fingerprint, breaks, exhibits }
     }
 
     /// The runs that show it: the first one and those that it is compared with, in the order of the targets.

@@ -111,7 +111,7 @@ fn violation(case: &Case, trace: &Trace, check: &Check) -> Violation {
 /// `after step 4 (b: COMMIT)`
 fn moment(trace: &Trace, check: &Check) -> String {
     match (check.when, check.after) {
-        (AssertWhen::End, _) => "at the end".to_string(),
+        (AssertWhen::Kept | AssertWhen::End, _) => "at the end".to_string(),
         (_, Some(id)) => {
             let step = trace.step(id);
             format!("after step {} ({}: {})", id.0 + 1, trace.name(step.session), one_line(&step.sql))

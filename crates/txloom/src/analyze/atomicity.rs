@@ -85,7 +85,7 @@ impl Trials<'_> {
     /// The assertions about states.
     fn state_assertions(&self) -> Vec<Assert> {
         let asserts = self.project().asserts.iter().map(|(_, assert)| assert);
-        asserts.filter(|assert| assert.when != AssertWhen::After).cloned().collect()
+        asserts.filter(|assert| !assert.when.is_of_calls()).cloned().collect()
     }
 
     /// The rows that speak against an assertion.

@@ -7,7 +7,7 @@ use txloom_core::case::{AssertWhen, Case};
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind, Holder, SessionId, SessionSpec};
 use txloom_core::oracle::{Mode, RunError, RunRequest};
 use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
-use txloom_core::script::{Script, SessionScript, Step};
+use txloom_core::script::{EndedCall, Script, SessionScript, Step};
 use txloom_core::trace::{CallRun, CancelReason, Check, SessionRun, StepId, StepRun, Trace, TraceEvent};
 
 use super::plan::{Choice, Plan, SessionView};
@@ -217,13 +217,26 @@ impl<'a> Run<'a> {
     fn check_calls(&mut self, id: StepId) -> Result<(), RunError> {
         let session = self.trace.step(id).session;
         for call in self.sessions[session.0].script.ended() {
-            for assert in self.case.asserts(AssertWhen::After).filter(|assert| assert.is_about(&call)) {
-                let query = assert.query_about(&call, self.trace.engine.dialect);
-                let outcome = self.engine.probe(&query)?;
-                let (name, when) = (assert.name.clone(), AssertWhen::After);
-                self.trace.checks.push(Check { name, when, after: Some(id), outcome });
-            }
+            self.check_call(AssertWhen::After, &call, id)?;
             self.trace.calls.push(CallRun { session, after: id, call });
+        }
+        Ok(())
+    }
+
+    /// Checks what is asserted of a call that ended with a step.
+    fn check_call(&mut self, when: AssertWhen, call: &EndedCall, id: StepId) -> Result<(), RunError> {
+        for assert in self.case.asserts(when).filter(|assert| assert.is_about(call)) {
+            let outcome = self.engine.probe(&assert.query_about(call, self.trace.engine.dialect))?;
+            let after = (when == AssertWhen::After).then_some(id);
+            self.trace.checks.push(Check { name: assert.name.clone(), when, after, outcome });
+        }
+        Ok(())
+    }
+
+    /// Checks what is to be left of the calls at the end.
+    fn check_kept(&mut self) -> Result<(), RunError> {
+        for run in self.trace.calls.clone() {
+            self.check_call(AssertWhen::Kept, &run.call, run.after)?;
         }
         Ok(())
     }
@@ -253,6 +266,7 @@ impl<'a> Run<'a> {
         }
         self.sessions.clear();
         if self.trace.death.is_none() {
+            self.check_kept()?;
             self.check_assertions(AssertWhen::End, None)?;
             self.trace.final_state = Some(self.engine.snapshot()?);
         }

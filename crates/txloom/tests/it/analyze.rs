@@ -232,7 +232,7 @@ fn long_files_are_no_trouble() {
     assert!(fastest.as_secs() < 1, "{fastest:?}");
 }
 
-/// `@assert after`: asked with what the call was given and gave back.
+/// `@assert after`, `@assert kept`: asked with what the call was given and gave back, then and at the end.
 #[test]
 fn assertions_about_calls_are_asked_when_calls_end() {
     limited(|| {
@@ -245,20 +245,25 @@ fn assertions_about_calls_are_asked_when_calls_end() {
         let case = |assertion: &str| {
             format!(
                 "-- @case 1\n-- @program p.sql\n/*init*/ CREATE TABLE t (k INT PRIMARY KEY, v INT);\n/*init*/ INSERT INTO t \
-                 VALUES (1, 10);\n-- @assert after take enough: {assertion}\n/*a*/ -- call take(n=4)\n/*a*/ -- call take(n=7)\n"
+                 VALUES (1, 10);\n-- @assert {assertion}\n/*a*/ -- call take(n=4)\n/*a*/ -- call take(n=7)\n"
             )
         };
         for (assertion, code) in [
-            ("SELECT k FROM t WHERE :left_over < 0", 1),
-            ("SELECT k FROM t WHERE v <> :left_over", 0),
-            ("SELECT k FROM t WHERE :n > 7", 0),
+            ("after take enough: SELECT k FROM t WHERE :left_over < 0", 1),
+            ("after take same: SELECT k FROM t WHERE v <> :left_over", 0),
+            ("after take few: SELECT k FROM t WHERE :n > 7", 0),
+            ("kept take same: SELECT k FROM t WHERE v <> :left_over", 1),
+            ("kept take gone: SELECT k FROM t WHERE v > :left_over", 0),
         ] {
             let file = dir.file("case.sql", &case(assertion));
             let done = output(&["run", &file, "--oracle", "invariant"]);
             assert_eq!(done.code, code, "{assertion}\n{}\n{}", done.stdout, done.stderr);
         }
-        let file = dir.file("case.sql", &case("SELECT k FROM t WHERE :left_over < 0"));
+        let file = dir.file("case.sql", &case("after take enough: SELECT k FROM t WHERE :left_over < 0"));
         let done = output(&["run", &file, "--oracle", "invariant"]);
         assert!(done.stdout.contains("the assertion enough does not hold after step 8"), "{}", done.stdout);
+        let file = dir.file("case.sql", &case("kept take same: SELECT k FROM t WHERE v <> :left_over"));
+        let done = output(&["run", &file, "--oracle", "invariant"]);
+        assert!(done.stdout.contains("the assertion same does not hold at the end"), "{}", done.stdout);
     });
 }

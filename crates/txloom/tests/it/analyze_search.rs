@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use txloom::analyze::search::{self, Shown, Trials, Wanted, report};
+use txloom::analyze::search::{self, Shown, Trials, Wanted};
 use txloom::analyze::{Project, SourceFile};
 use txloom::engines;
 use txloom::execute::EngineRunner;
@@ -138,7 +138,7 @@ fn the_limit_of_votes_is_exceeded() {
                 let mut trials = Trials::new(&project, &mut runner, None, true, Some(2));
                 let shown = trials.run(test).expect("it runs");
                 let breaks = match &shown {
-                    Shown::Manifest(finding) => report::broken(finding),
+                    Shown::Manifest(finding) => finding.breaks.clone(),
                     _ => Vec::new(),
                 };
                 breaks.iter().any(|name| name.contains("no telephone votes more than twice"))

@@ -17,8 +17,9 @@
 //! 3. Compared are what the calls gave back, whether they failed, and the data that they left. What a call only looked at
 //!    on its way is its own business.
 //! 4. An assertion about states that the run breaks and no serial order does is a violation as well, whatever the data
-//!    at the end: somebody could have seen that state. One about calls (`@assert after`) is asked when a call is over, and
-//!    by then others may have come that a serial order would place behind it; so it does not count here by itself.
+//!    at the end: somebody could have seen that state. So is one about what is left of calls at the end (`@assert kept`).
+//!    One about calls that is asked when they are over (`@assert after`) does not count here by itself: by then others may
+//!    have come that a serial order would place behind it.
 //!
 //! # Limits
 //!
@@ -160,12 +161,13 @@ impl Trial<'_> {
                 Err(reason) => return Ok(Verdict::Unknown(reason)),
             }
         }
-        let violation = match (explained.witness, explained.broken) {
-            (_, Some(name)) => words::broken(self.case, &trace, &name),
+        let violation = match (explained.witness, explained.broken.first()) {
+            (_, Some(name)) => words::broken(self.case, &trace, name),
             (Some(order), None) => return Ok(Verdict::Holds(words::witness(self.case, &order))),
             (None, None) => words::violation(self.case, &kept, &explained.refuted),
         };
-        Ok(Verdict::Violated(vec![Finding::new(NAME, violation, scheduled(self.case, schedule), trace)]))
+        let finding = Finding::new(NAME, violation, scheduled(self.case, schedule), trace);
+        Ok(Verdict::Violated(vec![Finding { breaks: explained.broken, ..finding }]))
     }
 
     fn run(&mut self, case: &Case, mode: Mode) -> Result<Trace, RunError> {
@@ -215,8 +217,8 @@ struct Explained {
     witness: Option<Vec<usize>>,
     /// The orders that do not.
     refuted: Vec<Refuted>,
-    /// An assertion that only the run breaks.
-    broken: Option<String>,
+    /// The assertions that only the run breaks.
+    broken: Vec<String>,
 }
 
 impl Explained {
@@ -231,11 +233,11 @@ impl Explained {
             }
             broken.extend(serial.broken);
         }
-        Explained { witness, refuted, broken: run.broken.difference(&broken).next().cloned() }
+        Explained { witness, refuted, broken: run.broken.difference(&broken).cloned().collect() }
     }
 
     fn is_violation(&self) -> bool {
-        self.witness.is_none() && self.broken.is_none()
+        self.witness.is_none() && self.broken.is_empty()
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use txloom_core::finding::Finding;
 use txloom_core::search::conflicts::{Column, Conflicts, Kind};
 use txloom_core::search::cycles::Structure;
 use txloom_core::search::find::{Anomaly, Search, Test};
 use txloom_core::search::level::Target;
 use txloom_core::search::level::engines::{Acts, View};
 use txloom_core::search::{script, start};
-use txloom_core::trace::Check;
 
 use super::super::Project;
 use super::{Searched, Shown, Wanted};
@@ -71,18 +69,6 @@ pub fn fate(shown: &Shown) -> FateReport {
         Shown::Not { instead, .. } => FateReport::new("harmless", instead.clone()),
         Shown::Undecided(why) => FateReport::new("undecided", why.clone()),
     }
-}
-
-/// The assertions that hold at the start and not at the end.
-pub fn broken(finding: &Finding) -> Vec<String> {
-    let checks = &finding.trace.checks;
-    let holds_first = |name: &str| checks.iter().find(|check| check.name == name).is_some_and(Check::holds);
-    let broken = checks.iter().filter(|check| !check.holds() && check.outcome.error.is_none());
-    let mut names: Vec<String> =
-        broken.filter(|check| holds_first(&check.name)).map(|check| check.name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// `payment ─rw customer→ payment ─rw customer→`: the same for structures of two versions of a program if they are.

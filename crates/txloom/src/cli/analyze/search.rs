@@ -146,7 +146,7 @@ fn run_all(
         let mut fate = report::fate(one);
         fate.calls.clone_from(&structure.calls);
         if let Shown::Manifest(finding) = one {
-            structure.breaks = report::broken(finding);
+            structure.breaks = finding.breaks.clone();
             if let Some(folder) = &mut folder {
                 folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
                 structure.fate = Some(fate.clone());

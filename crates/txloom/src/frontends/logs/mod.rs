@@ -70,6 +70,7 @@ mod mysql;
 mod detect;
 mod control;
 mod token;
+mod literal;
 mod scan;
 mod deed;
 mod template;

@@ -20,6 +20,7 @@
 //! different values; what is seen less often stays a parameter of its own, which is the more general thing.
 
 use super::deed::{Deed, Given, Row};
+use super::literal;
 use super::shape::{Flow, SUPPORT, Shape};
 use super::template::Template;
 use super::value::show;
@@ -98,7 +99,9 @@ impl Finder<'_> {
         let position = self.shape.base.partition_point(|base| *base <= slot) - 1;
         let local = slot - self.shape.base[position];
         if !stat.varies && self.shape.count >= SUPPORT && !stat.is_list && !stat.text.is_empty() {
-            return Origin::Constant(self.constant(position, local, slot));
+            if let Some(text) = self.constant(position, local, slot) {
+                return Origin::Constant(text);
+            }
         }
         let flows = || self.shape.flows.iter().filter(|flow| flow.to == (position, local)).rev();
         // A value that was there before the answer does not come from it.
@@ -122,12 +125,13 @@ impl Finder<'_> {
         }
     }
 
-    fn constant(&self, position: usize, local: usize, slot: usize) -> String {
+    fn constant(&self, position: usize, local: usize, slot: usize) -> Option<String> {
         let stat = &self.shape.slots[slot];
-        let role = &self.template(position).roles[local];
+        let template = self.template(position);
+        let role = &template.roles[local];
         match stat.first.number {
-            Some(number) if role.is_number || role.type_name.is_none() => show(number),
-            _ => stat.text.replace("\n\t", "\n"),
+            Some(number) if role.is_number || role.type_name.is_none() => Some(show(number)),
+            _ => literal::portable(&stat.text.replace("\n\t", "\n"), template.quoting),
         }
     }
 

@@ -11,9 +11,11 @@ use txloom_core::value::{Number, Value};
 
 use super::build::Argument;
 use super::fold::Folded;
+use super::literal;
 use super::rows::Known;
 use super::shape::{Shape, Transaction};
 use super::template::Template;
+use super::token::Quoting;
 use super::value::{Said, show, unquoted};
 
 /// A transaction as a call.
@@ -89,12 +91,13 @@ impl Recorded {
             Argument::Value { position, local, round, item } => {
                 let Some(one) = self.at(*position, *round) else { return Some(Value::Null) };
                 let (_, text) = one.values.get(*local)?;
+                let quoting = templates[shape.sequence[*position] as usize].quoting;
                 match item {
-                    None => Some(literal(text, is_number(*position, *local))),
+                    None => Some(value(text, is_number(*position, *local), quoting)),
                     Some(item) => {
                         let items: Vec<&str> = text.split(',').map(str::trim).collect();
                         let text = items.get(*item).or(items.last())?;
-                        Some(literal(text, is_number(*position, *local)))
+                        Some(value(text, is_number(*position, *local), quoting))
                     }
                 }
             }
@@ -110,7 +113,7 @@ impl Recorded {
 }
 
 /// The value of a literal, as the log shows it.
-fn literal(text: &str, is_number: bool) -> Value {
+fn value(text: &str, is_number: bool, quoting: Quoting) -> Value {
     let inner = String::from_utf8_lossy(unquoted(text.as_bytes())).into_owned();
     let is_quoted = inner.len() < text.len();
     let number = || Number::parse(&inner).map(Value::Number);
@@ -119,6 +122,6 @@ fn literal(text: &str, is_number: bool) -> Value {
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
         _ if is_number || !is_quoted => number().unwrap_or(Value::Text(inner.clone())),
-        _ => Value::Text(inner.replace("''", "'").replace("\n\t", "\n")),
+        _ => Value::Text(literal::text(&text.replace("\n\t", "\n"), quoting).unwrap_or(inner)),
     }
 }

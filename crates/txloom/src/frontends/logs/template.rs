@@ -10,7 +10,7 @@ use txloom_core::sql::{self, StatementKind, Token, TokenKind};
 use super::deed::{Deed, Role, deed, roles};
 use super::event::Sent;
 use super::lines::Place;
-use super::scan::Scanned;
+use super::scan::{Quoting, Scanned};
 use super::value::ByHash;
 
 /// More templates than this are not told apart: a log with so many has its names or its structure in literals.
@@ -38,6 +38,8 @@ pub(super) struct Template {
     pub(super) class: Class,
     /// The statement as it was first seen.
     pub(super) text: String,
+    /// How its literals are written.
+    pub(super) quoting: Quoting,
     /// What stands before it on its line.
     pub(super) head: String,
     /// Where it was first seen.
@@ -73,6 +75,7 @@ impl<'s> Templates<'s> {
         let mark = Template {
             class: Class::Work,
             text: String::new(),
+            quoting: Quoting::Postgres,
             head: String::new(),
             place: Place::default(),
             slots: Vec::new(),
@@ -111,8 +114,10 @@ impl<'s> Templates<'s> {
         let (head, place) = head_of(sent, start);
         let (text, slots, others) = readable(sent.text, scanned);
         let class = class_of(&text);
+        let is_mysql = self.language == Language::MySql;
         let mut template = Template {
             class,
+            quoting: if is_mysql { Quoting::MySql } else { Quoting::Postgres },
             head,
             place,
             deed: Deed::Nothing,

@@ -336,6 +336,24 @@ fn mysql(calls: &[(i64, i64)]) -> String {
     lines.collect()
 }
 
+#[test]
+fn constants_are_written_as_all_understand_them() {
+    let lines =
+        ["BEGIN", "SELECT stock FROM items WHERE name = 'it\\'s'", "DELETE FROM items WHERE name = \"b\"", "COMMIT"];
+    let calls = lines.repeat(4);
+    let text: String = calls.iter().map(|line| format!("240501 10:00:00\t    7 Query\t{line}\n")).collect();
+    assert_eq!(
+        read_text(text.as_bytes()).program.to_string().trim(),
+        "-- @program 1
+CREATE PROCEDURE select_items_delete_items()
+BEGIN
+  SELECT stock FROM items WHERE name = 'it''s';
+  DELETE FROM items WHERE name = 'b';
+  COMMIT;
+END;"
+    );
+}
+
 fn json(text: &str) -> String {
     let record = |line: &str| {
         let (head, message) = line.split_once(" LOG:  ").unwrap_or((line, ""));
