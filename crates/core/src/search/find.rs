@@ -301,12 +301,17 @@ impl<'a> Search<'a> {
         let nodes: Vec<usize> = passes.iter().map(|pass| pass.node).collect();
         let look = || {
             let access = self.procedures[usize::from(procedure)].access;
-            // Where calls may come before, the rows that are given say little.
-            let initial = self.options.initial.filter(|_| self.options.prefix == 0);
-            let ground = Ground { initial, ..self.ground(&[procedure]) };
+            let given = self.ground(&[procedure]);
+            let ground = Ground { initial: None, ..given.clone() };
             let limits = Limits { ways: WAYS_TRIED, ..self.options.limits };
-            let ways = ways(access, &passes, &limits).ways.into_iter();
-            ways.filter(|way| is_walkable(&ground, way)).take(self.options.limits.ways).collect()
+            let walkable = ways(access, &passes, &limits).ways.into_iter().filter(|way| is_walkable(&ground, way));
+            let count = self.options.limits.ways;
+            if given.initial.is_none() {
+                return walkable.take(count).collect();
+            }
+            // With the rows that are given, some ways need what other calls write: they come last.
+            let (alone, others): (Vec<Way>, Vec<Way>) = walkable.partition(|way| is_walkable(&given, way));
+            alone.into_iter().chain(others).take(count).collect()
         };
         known.entry((procedure, nodes)).or_insert_with(look).clone()
     }

@@ -185,6 +185,35 @@ fn calls_that_come_before_make_the_rows() {
     });
 }
 
+/// No order waits at the start: a delivery needs what a new order writes, and sees half of it.
+#[test]
+fn ways_may_need_what_others_write() {
+    const ORDERS: &str = "CREATE TABLE waiting (d INT NOT NULL, o INT NOT NULL, PRIMARY KEY (d, o));
+        CREATE TABLE orders (d INT NOT NULL, o INT NOT NULL, carrier INT, PRIMARY KEY (d, o));
+        CREATE PROCEDURE new_order(p_d INT, p_o INT) BEGIN
+          INSERT INTO orders VALUES (:p_d, :p_o, NULL);
+          INSERT INTO waiting VALUES (:p_d, :p_o);
+        END;
+        CREATE PROCEDURE delivery(p_d INT, p_carrier INT) BEGIN
+          DECLARE v INT;
+          SELECT MIN(o) INTO :v FROM waiting WHERE d = :p_d;
+          IF :v IS NOT NULL THEN
+            DELETE FROM waiting WHERE d = :p_d AND o = :v;
+            UPDATE orders SET carrier = :p_carrier WHERE d = :p_d AND o = :v;
+          END IF;
+        END;
+        -- @assert each waits: SELECT * FROM orders LEFT JOIN waiting USING (d, o) WHERE carrier IS NULL AND waiting.o IS NULL\n";
+    limited(|| {
+        let dir = TestDir::new("ways");
+        let (orders, rows) =
+            (dir.file("orders.sql", ORDERS), dir.file("rows.sql", "INSERT INTO orders VALUES (1, 1, 5);"));
+        let level = ["--level", "eventual", "--instances", "2", "--run", "--on", "replicas:2"];
+        let done = analyze(&[&[orders.as_str(), "--initial", &rows], &level[..]].concat());
+        assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
+        assert!(done.stdout.contains("the assertion waits holds in every order of the calls"), "{}", done.stdout);
+    });
+}
+
 fn eventual(instances: usize) -> Wanted {
     Wanted {
         level: Target::parse("eventual", None).expect("it is a level"),

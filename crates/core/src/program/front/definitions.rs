@@ -20,7 +20,8 @@ pub struct Definitions {
     pub setup: Vec<String>,
     /// The text of each routine, in order, without what only clients understand.
     pub routines: Vec<String>,
-    /// What must hold: `-- @assert start|each|end NAME: QUERY`, `-- @assert after|kept PROCEDURE NAME: QUERY`, each on one line.
+    /// What must hold: `-- @assert start|each|end NAME: QUERY`, `-- @assert after|kept PROCEDURE NAME: QUERY`, each on one
+    /// line.
     pub asserts: Vec<Assert>,
     /// Where each of them stands.
     pub places: Vec<Span>,

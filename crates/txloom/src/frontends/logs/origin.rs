@@ -98,10 +98,9 @@ impl Finder<'_> {
         let stat = &self.shape.slots[slot];
         let position = self.shape.base.partition_point(|base| *base <= slot) - 1;
         let local = slot - self.shape.base[position];
-        if !stat.varies && self.shape.count >= SUPPORT && !stat.is_list && !stat.text.is_empty() {
-            if let Some(text) = self.constant(position, local, slot) {
-                return Origin::Constant(text);
-            }
+        let is_constant = !stat.varies && self.shape.count >= SUPPORT && !stat.is_list && !stat.text.is_empty();
+        if let Some(text) = is_constant.then(|| self.constant(position, local, slot)).flatten() {
+            return Origin::Constant(text);
         }
         let flows = || self.shape.flows.iter().filter(|flow| flow.to == (position, local)).rev();
         // A value that was there before the answer does not come from it.
