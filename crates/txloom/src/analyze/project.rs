@@ -10,6 +10,8 @@ use txloom_core::program::code::OperationKind;
 use txloom_core::program::front::{self, Definitions, Reading};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure, Program, Severity, Span, Statement, StatementKind};
+use txloom_core::sql::{self, TokenKind};
+use txloom_core::suggest;
 
 use super::unknowns;
 use crate::frontends::{self, FileReading, SourceLanguage};
@@ -180,14 +182,19 @@ impl Project {
         }
     }
 
-    /// An assertion about a procedure needs one.
+    /// An assertion about calls needs a procedure, and asks about its parameters: else it would never be asked.
     fn check_asserts(&mut self) {
         for (at, assert) in &self.asserts {
-            let unknown = assert.procedure.as_ref().filter(|name| self.program.procedure(name).is_none());
-            if let Some(name) = unknown {
-                let message = format!("there is no procedure {name} for the assertion {} to be about", assert.name);
-                self.diagnostics.push((at.file, Diagnostic::error(at.span, message)));
-            }
+            let Some(name) = &assert.procedure else { continue };
+            let message = match self.program.procedure(name) {
+                Some(procedure) => unknown_parameter(assert, procedure),
+                None => {
+                    let names = self.program.procedures.iter().map(|procedure| procedure.name.as_str());
+                    let meant = suggest::hint(name, names);
+                    Some(format!("there is no procedure {name} for the assertion {} to be about{meant}", assert.name))
+                }
+            };
+            self.diagnostics.extend(message.map(|message| (at.file, Diagnostic::error(at.span, message))));
         }
     }
 
@@ -290,4 +297,14 @@ fn chop(statements: &mut [Statement]) {
             _ => {}
         }
     }
+}
+
+/// A complaint about a `:name` of an assertion that is no parameter.
+fn unknown_parameter(assert: &Assert, procedure: &Procedure) -> Option<String> {
+    let names = || procedure.parameters.iter().map(|parameter| parameter.name.as_str());
+    let tokens = sql::tokens(&assert.sql);
+    let mut asked = tokens.iter().filter(|token| token.kind == TokenKind::Variable).map(|token| &token.text[1..]);
+    let wrong = asked.find(|name| !names().any(|parameter| parameter.eq_ignore_ascii_case(name)))?;
+    let meant = suggest::hint(wrong, names());
+    Some(format!("the assertion {} asks for {wrong}, which is no parameter of {}{meant}", assert.name, procedure.name))
 }

@@ -204,6 +204,14 @@ fn newcomers_are_told_what_to_do() {
     let mysql =
         dir.file("m.sql", "CREATE TABLE t (k INT) ENGINE=InnoDB;\nCREATE PROCEDURE p() BEGIN SELECT 1; COMMIT; END;\n");
     check(&[&mysql, "--run"], 0, "No order of whole transactions");
+    let asserted = |assert: &str| {
+        let text = format!(
+            "CREATE TABLE t (k INT);\nCREATE PROCEDURE take(n INT) BEGIN DELETE FROM t; END;\n-- @assert {assert}\n"
+        );
+        dir.file("asserted.sql", &text)
+    };
+    check(&[&asserted("kept tak gone: SELECT k FROM t")], 5, "there is no procedure tak");
+    check(&[&asserted("after take gone: SELECT k FROM t WHERE k = :m")], 5, "no parameter of take; did you mean n?");
     check(&[&fine, "--tables"], 0, "xact_read_write");
     check(&[&fine, "--summary"], 0, "2 of 2 understood");
 }
