@@ -73,15 +73,19 @@ pub fn tokens(sql: &str) -> Vec<Token<'_>> {
 /// A name without its quotes, in lower case: two spellings of one name are equal on every engine of ours. (Where case
 /// matters, two names may become one.)
 pub fn plain_name(name: &str) -> String {
+    unquoted_name(name).to_lowercase()
+}
+
+/// A name without its quotes.
+pub fn unquoted_name(name: &str) -> String {
     let quote = name.chars().next().filter(|c| ['"', '`'].contains(c)).filter(|_| name.len() > 1);
-    let plain = match quote {
+    match quote {
         Some(quote) => {
             let inner = &name[1..];
             inner.strip_suffix(quote).unwrap_or(inner).replace(&quote.to_string().repeat(2), &quote.to_string())
         }
         None => name.to_string(),
-    };
-    plain.to_lowercase()
+    }
 }
 
 /// The tokens outside all parentheses, and the outermost parentheses themselves.

@@ -101,6 +101,45 @@ pub struct Statement {
     pub span: Span,
 }
 
+impl Statement {
+    /// The lists of statements inside of it.
+    pub fn bodies(&self) -> Vec<&Vec<Statement>> {
+        match &self.kind {
+            StatementKind::If { branches, otherwise } => {
+                branches.iter().map(|branch| &branch.body).chain([otherwise]).collect()
+            }
+            StatementKind::While { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::ForEach { body, .. }
+            | StatementKind::Block { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The lists of statements inside of it, to be changed.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        match &mut self.kind {
+            StatementKind::If { branches, otherwise } => {
+                branches.iter_mut().map(|branch| &mut branch.body).chain([otherwise]).collect()
+            }
+            StatementKind::While { body, .. }
+            | StatementKind::Loop { body, .. }
+            | StatementKind::ForEach { body, .. }
+            | StatementKind::Block { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The SQL that it sends itself, to be changed.
+    pub fn sql_mut(&mut self) -> Option<&mut SqlStatement> {
+        match &mut self.kind {
+            StatementKind::Sql(sql) => Some(sql),
+            StatementKind::ForEach { query, .. } | StatementKind::Open { query, .. } => Some(query),
+            _ => None,
+        }
+    }
+}
+
 /// What a statement of a procedure does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatementKind {

@@ -95,7 +95,7 @@ impl Located {
     }
 
     fn new(text: String, pieces: Vec<Piece>, whole: Span) -> Located {
-        let text = without_advice(without_only(with_new_locks(text)));
+        let text = without_sequence(without_advice(without_only(with_new_locks(text))));
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Located { text, pieces, lines, whole }
     }
@@ -260,6 +260,18 @@ fn without_only(text: String) -> String {
         text.replace_range(range.clone(), &" ".repeat(range.len()));
         text
     })
+}
+
+/// `AS IDENTITY (SEQUENCE NAME s START WITH 1)` without what is in parentheses: how rows are numbered does not matter, and
+/// the parser wants it in another order than pg_dump writes it.
+fn without_sequence(mut text: String) -> String {
+    let tokens = sql::tokens(&text);
+    let opens = |pair: &[Token<'_>]| pair[0].is_word("IDENTITY") && pair[1].is_symbol("(");
+    let Some(open) = tokens.windows(2).position(opens).map(|at| at + 1) else { return text };
+    let Some(close) = tokens[open..].iter().find(|token| token.is_symbol(")")) else { return text };
+    let range = tokens[open].span.start..close.span.end;
+    text.replace_range(range.clone(), &" ".repeat(range.len()));
+    text
 }
 
 fn parse_in(dialect: &dyn Dialect, text: &str) -> Result<Statement, String> {

@@ -102,6 +102,26 @@ pub enum Predicate {
     Any(Unknown),
 }
 
+impl Predicate {
+    /// Whether nothing in it can be anything.
+    pub fn is_understood(&self) -> bool {
+        let is_known = |term: &Term| {
+            let mut is_known = true;
+            term.walk(&mut |one| is_known &= !matches!(one, Term::Any(_)));
+            is_known
+        };
+        match self {
+            Predicate::True => true,
+            Predicate::Any(_) => false,
+            Predicate::And(inner) | Predicate::Or(inner) => inner.iter().all(Predicate::is_understood),
+            Predicate::Not(inner) => inner.is_understood(),
+            Predicate::Compare { left, right, .. } => is_known(left) && is_known(right),
+            Predicate::IsNull(term) => is_known(term),
+            Predicate::In { term, list } => is_known(term) && list.iter().all(is_known),
+        }
+    }
+}
+
 impl Term {
     /// Calls `visit` with this term and every term inside.
     pub fn walk<'t>(&'t self, visit: &mut dyn FnMut(&'t Term)) {

@@ -147,7 +147,7 @@ mod tests {
             Named::from([("id".to_string(), Value::int(id)), ("customer".to_string(), Value::int(customer))])
         };
         let rows = Rows::from([("orders".to_string(), vec![order(1, 7), order(2, 8), order(3, 7)])]);
-        let inserts = complete(&schema, &rows).inserts();
+        let inserts = complete(&schema, &rows).inserts(&schema);
         assert_eq!(
             inserts,
             [

@@ -21,7 +21,7 @@ use crate::program::ir::{BinaryOp, Span};
 use crate::program::paths::expression::Scope;
 use crate::program::paths::symbol::{Place, Shape, Symbol, Symbols};
 use crate::program::paths::{ReasonKind, Way};
-use crate::program::schema::{Schema, Table};
+use crate::program::schema::{Check, Schema, Table};
 use crate::solve::Bool;
 use crate::value::Value;
 
@@ -109,7 +109,7 @@ impl<'a> World<'a> {
             slots.demand_order(symbols, &place);
             slots.demand_unique(symbols, &place);
             for row in &slots.rows {
-                let broken = slots.breaks_checks(row, symbols, &place);
+                let broken = slots.breaks_checks(row, symbols, &place, |_| true);
                 let fine = symbols.problem.not(broken);
                 let holds = implies(symbols, row.present, fine);
                 symbols.demand(holds, &place, keeps(slots));
@@ -270,10 +270,17 @@ impl<'a> Slots<'a> {
         taken
     }
 
-    /// Whether a check of a row is false.
-    pub(super) fn breaks_checks(&self, row: &Row, symbols: &mut Symbols, place: &Place) -> Bool {
+    /// Whether a check of a row is false, one about such columns.
+    pub(super) fn breaks_checks(
+        &self,
+        row: &Row,
+        symbols: &mut Symbols,
+        place: &Place,
+        is_asked: impl Fn(&str) -> bool,
+    ) -> Bool {
         let mut broken = symbols.never;
-        for check in &self.definition.checks {
+        let is_about = |check: &&Check| check.predicate.columns().iter().any(|one| is_asked(&one.element.column));
+        for check in self.definition.checks.iter().filter(is_about) {
             let mut scene = Scene::of_row(symbols, self, row);
             let is_false = scene.predicate(&check.predicate, place).is_false;
             broken = symbols.problem.or(broken, is_false);
@@ -354,7 +361,8 @@ fn columns_of<'a>(ground: &Ground<'_>, table: &'a Table) -> Vec<&'a str> {
     }
     wanted.extend(table.keys().flatten().map(String::as_str));
     wanted.extend(table.foreign_keys.iter().flat_map(|key| &key.columns).map(String::as_str));
-    for check in &table.checks {
+    // Of a check that is not understood, nobody knows what to put into its columns: best nothing.
+    for check in table.checks.iter().filter(|check| check.predicate.is_understood()) {
         let columns = check.predicate.columns();
         wanted.extend(
             columns.into_iter().filter_map(|column| table.column(&column.element.column)).map(|c| c.name.as_str()),

@@ -133,7 +133,8 @@ impl Run<'_, '_> {
             }
         }
         let place = self.place(instance, access.span);
-        let broken = slots.breaks_checks(row, self.symbols, &place);
+        // Of a row that is there already, other checks hold.
+        let broken = slots.breaks_checks(row, self.symbols, &place, |column| slot.is_none() || writes(column));
         refused = self.symbols.problem.or(refused, broken);
         for key in slots.definition.unique_keys.iter().filter(|key| key.columns.iter().any(|column| writes(column))) {
             let others: Vec<Row> = view[&table]

@@ -83,7 +83,7 @@ pub fn invented(project: &Project, samples: &Samples, wishes: &Wishes, seed: u64
         filled.rows[*row][at] = value.clone();
     }
     let mut setup = project.definitions.clone();
-    setup.extend(state.inserts());
+    setup.extend(state.inserts(&project.schema));
     Ok(Start { setup, state, focus })
 }
 

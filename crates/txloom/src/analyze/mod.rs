@@ -23,6 +23,7 @@ mod unknowns;
 pub mod aim;
 pub mod kinship;
 pub mod data;
+pub mod tables;
 mod watchdog;
 pub mod force;
 pub mod trial;

@@ -95,6 +95,8 @@ pub struct Project {
     pub schema: Schema,
     /// What creates the tables, in order.
     pub definitions: Vec<String>,
+    /// Whether that is not what was written, but [made anew](super::tables).
+    pub is_remade: bool,
     /// What fills them, in order.
     pub rows: Vec<String>,
     /// What must be true.
@@ -284,18 +286,10 @@ impl Project {
 /// A COMMIT where nothing is open sends nothing.
 fn chop(statements: &mut [Statement]) {
     for statement in statements {
-        match &mut statement.kind {
-            StatementKind::Begin => statement.kind = StatementKind::Commit,
-            StatementKind::If { branches, otherwise } => {
-                branches.iter_mut().for_each(|branch| chop(&mut branch.body));
-                chop(otherwise);
-            }
-            StatementKind::While { body, .. }
-            | StatementKind::Loop { body, .. }
-            | StatementKind::ForEach { body, .. }
-            | StatementKind::Block { body, .. } => chop(body),
-            _ => {}
+        if statement.kind == StatementKind::Begin {
+            statement.kind = StatementKind::Commit;
         }
+        statement.bodies_mut().into_iter().for_each(|body| chop(body));
     }
 }
 

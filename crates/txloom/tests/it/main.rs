@@ -37,6 +37,7 @@
 //! * `frontends`: applications in Java, from the command line; `sources`: in Python and C
 //! * `agenda`: AGENDA's examples have the same schedules in every language, and as logs
 //! * `same_program`: the benchmark programs in Java give the program of their SQL forms
+//! * `analyze_dumps`: what dump tools write serves on every target
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `solvers`: the embedded solver and z3 agree
@@ -87,6 +88,7 @@ mod sources;
 mod agenda;
 mod same_program;
 mod analyze_search;
+mod analyze_dumps;
 mod analyze_fix;
 mod logs;
 mod solvers;

@@ -62,15 +62,17 @@ impl Definitions {
         definitions
     }
 
-    /// The statements that define tables, indexes and views, in order. What else clients and dump tools write (SET, LOCK
-    /// TABLES, …) is none.
+    /// The statements that define tables, indexes, views and what these need, in order. What else clients and dump tools
+    /// write (SET, LOCK TABLES, …) is none; nor is whom a table belongs to.
     pub fn tables(&self) -> impl Iterator<Item = &String> {
         self.setup.iter().filter(|sql| {
-            let words: Vec<String> = tokens(sql).iter().take(4).map(|token| token.text.to_uppercase()).collect();
+            let tokens = tokens(sql);
+            let words: Vec<String> = tokens.iter().take(4).map(|token| token.text.to_uppercase()).collect();
             let creates = |kind: &&str| words.iter().skip(1).any(|word| word == kind);
+            let is_of_owner = || tokens.windows(2).any(|pair| pair[0].is_word("OWNER") && pair[1].is_word("TO"));
             match words.first().map(String::as_str) {
-                Some("CREATE") => ["TABLE", "INDEX", "VIEW"].iter().any(creates),
-                Some("ALTER") => words.get(1).is_some_and(|word| word == "TABLE"),
+                Some("CREATE") => ["TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "DOMAIN"].iter().any(creates),
+                Some("ALTER") => ["TABLE", "SEQUENCE"].iter().any(creates) && !is_of_owner(),
                 _ => false,
             }
         })

@@ -20,7 +20,7 @@ impl Reader {
             return;
         };
         let name = &unit.tokens[open - 1];
-        let mut table = Table::new(sql::plain_name(name.text), unit.span_of(&name.span));
+        let mut table = Table::new(sql::plain_name(name.text), written(&unit.tokens[..open]), unit.span_of(&name.span));
         let before = self.diagnostics.len();
         for element in elements(&unit.tokens[open..]) {
             let (Some(first), Some(last)) = (element.first(), element.last()) else { continue };
@@ -45,6 +45,14 @@ impl Reader {
             self.diagnostics.push(complaint);
         }
         self.add(table);
+    }
+}
+
+/// The name at the end of these tokens, with its schema.
+fn written(tokens: &[Token<'_>]) -> String {
+    match tokens {
+        [.., schema, dot, name] if dot.is_symbol(".") => format!("{}.{}", schema.text, name.text),
+        _ => tokens.last().map_or(String::new(), |name| name.text.to_string()),
     }
 }
 

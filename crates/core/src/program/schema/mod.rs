@@ -10,16 +10,19 @@
 //! * `types`: what a type name means
 //! * `read`: statements → tables
 //! * `elements`: a table whose statement is not understood, read one element at a time
+//! * `remake`: tables → statements, for a system that does not take the original ones
 
 mod types;
 mod read;
 mod elements;
+mod remake;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
 pub(crate) use read::Reader;
+pub use remake::Remade;
 pub use types::{ColumnType, TypeKind};
 
 use crate::program::diagnostic::Diagnostic;
@@ -53,6 +56,16 @@ impl Schema {
         self.tables.get(&name.to_lowercase())
     }
 
+    /// The name of a table as it is written in its definition.
+    pub fn written<'a>(&'a self, table: &'a str) -> &'a str {
+        self.table(table).map_or(table, |table| &table.written)
+    }
+
+    /// The name of a column as it is written in its definition.
+    pub fn written_column<'a>(&'a self, table: &str, column: &'a str) -> &'a str {
+        self.table(table).and_then(|table| table.column(column)).map_or(column, |column| &column.written)
+    }
+
     /// The type of a column.
     pub fn type_of(&self, element: &Element) -> Option<&ColumnType> {
         Some(&self.table(&element.table)?.column(&element.column)?.column_type)
@@ -64,6 +77,8 @@ impl Schema {
 pub struct Table {
     /// Its plain name.
     pub name: String,
+    /// Its name as written, with quotes and schema: `public."User"`.
+    pub written: String,
     /// Its columns, in order.
     pub columns: Vec<Column>,
     /// The columns of its primary key; empty if it has none.
@@ -96,6 +111,8 @@ impl Table {
 pub struct Column {
     /// Its plain name.
     pub name: String,
+    /// Its name as written, with quotes.
+    pub written: String,
     /// Its type.
     pub column_type: ColumnType,
     /// Whether it may be NULL.
@@ -104,6 +121,8 @@ pub struct Column {
     pub default: Option<DefaultValue>,
     /// Whether the server numbers its rows: AUTO_INCREMENT, SERIAL, IDENTITY.
     pub numbered: bool,
+    /// Whether numbers of others are refused, unless they insist: GENERATED ALWAYS.
+    pub forced: bool,
     /// Whether its value is computed from others.
     pub generated: bool,
     /// Its name, where it is defined.

@@ -1,34 +1,39 @@
 //! Statements → tables.
 
+use std::collections::BTreeMap;
+
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef, ColumnOption, CreateIndex,
-    CreateTable, CreateView, DataType, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction, Statement,
-    TableConstraint,
+    CreateTable, CreateView, DataType, Expr, ForeignKeyConstraint, GeneratedAs, Ident, IndexColumn, ReferentialAction,
+    Statement, TableConstraint, UserDefinedTypeRepresentation,
 };
 
-use super::{Action, Check, Column, ColumnType, DefaultValue, ForeignKey, Key, Schema, Table, View};
+use super::{Action, Check, Column, ColumnType, DefaultValue, ForeignKey, Key, Schema, Table, TypeKind, View};
 use crate::program::access;
 use crate::program::diagnostic::Diagnostic;
 use crate::program::front::Unit;
 use crate::program::ir::Span;
 use crate::program::located::{Language, Located, last_plain, plain};
-use crate::suggest;
+use crate::{sql, suggest};
 
 /// Collects definitions, one statement after the other.
 pub(crate) struct Reader {
     pub(super) schema: Schema,
     pub(super) language: Language,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The values of enumerations that have a name, by their plain names.
+    enumerations: BTreeMap<String, Vec<String>>,
 }
 
 impl Reader {
     /// Definitions are added to those of `schema`.
     pub(crate) fn new(schema: Schema, language: Language) -> Reader {
-        Reader { schema, language, diagnostics: Vec::new() }
+        Reader { schema, language, diagnostics: Vec::new(), enumerations: BTreeMap::new() }
     }
 
     /// The schema, and what could not be read.
     pub(crate) fn finish(mut self) -> (Schema, Vec<Diagnostic>) {
+        self.resolve_enumerations();
         self.resolve_foreign_keys();
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
         (self.schema, self.diagnostics)
@@ -38,6 +43,7 @@ impl Reader {
     pub(crate) fn unit(&mut self, unit: &Unit<'_>) {
         let word = |at: usize| unit.tokens.get(at).map(|token| token.text.to_lowercase()).unwrap_or_default();
         let is_definition = match word(0).as_str() {
+            "create" if word(1) == "type" => (2..8).map(word).any(|word| word == "enum"),
             "create" => (1..6).map(word).any(|word| ["table", "index", "view"].contains(&word.as_str())),
             // What else ALTER TABLE can do (OWNER, DISABLE KEYS, …) says nothing about rows.
             "alter" => {
@@ -63,6 +69,9 @@ impl Reader {
             Statement::CreateIndex(index) => self.create_index(index, located),
             Statement::AlterTable(alter) => self.alter_table(alter, located),
             Statement::CreateView(view) => self.create_view(view, located),
+            Statement::CreateType { name, representation: Some(UserDefinedTypeRepresentation::Enum { labels }) } => {
+                self.enumerations.insert(last_plain(name), labels.iter().map(|label| label.value.clone()).collect());
+            }
             _ => {}
         }
     }
@@ -74,7 +83,7 @@ impl Reader {
             let hint = "write its columns out";
             self.diagnostics.push(Diagnostic::warning(span, message).with_hint(hint));
         }
-        let mut table = Table::new(last_plain(&create.name), span);
+        let mut table = Table::new(last_plain(&create.name), create.name.to_string(), span);
         for column in &create.columns {
             self.column(&mut table, column, located);
         }
@@ -97,11 +106,9 @@ impl Reader {
     }
 
     pub(super) fn column(&mut self, table: &mut Table, definition: &ColumnDef, located: &Located) {
-        let name = plain(&definition.name);
         let span = located.name(&definition.name);
-        let column_type = ColumnType::parse(&definition.data_type.to_string());
-        let numbered = column_type.name.to_lowercase().contains("serial");
-        let mut column = Column { name, column_type, nullable: true, default: None, numbered, generated: false, span };
+        let mut column = Column::new(&definition.name, &definition.data_type, span);
+        column.numbered = column.column_type.name.to_lowercase().contains("serial");
         let mut constraints: Vec<TableConstraint> = Vec::new();
         for option in &definition.options {
             match &option.option {
@@ -219,6 +226,17 @@ impl Reader {
         table
     }
 
+    /// Columns of an enumeration that has a name.
+    fn resolve_enumerations(&mut self) {
+        for column in self.schema.tables.values_mut().flat_map(|table| &mut table.columns) {
+            let name = column.column_type.name.rsplit('.').next().unwrap_or_default();
+            if let Some(values) = self.enumerations.get(&sql::plain_name(name)) {
+                column.column_type.kind = TypeKind::Enumeration;
+                column.column_type.values = values.clone();
+            }
+        }
+    }
+
     /// A foreign key without columns refers to the primary key, which may be declared further down.
     fn resolve_foreign_keys(&mut self) {
         let keys: Vec<(String, Vec<String>)> =
@@ -241,9 +259,10 @@ impl Reader {
 
 impl Table {
     /// A table without columns.
-    pub(super) fn new(name: String, span: Span) -> Table {
+    pub(super) fn new(name: String, written: String, span: Span) -> Table {
         Table {
             name,
+            written,
             columns: Vec::new(),
             primary_key: Vec::new(),
             unique_keys: Vec::new(),
@@ -255,14 +274,30 @@ impl Table {
 }
 
 impl Column {
+    /// A column of which nothing else is said.
+    fn new(name: &Ident, data_type: &DataType, span: Span) -> Column {
+        Column {
+            name: plain(name),
+            written: name.to_string(),
+            column_type: ColumnType::parse(&data_type.to_string()),
+            nullable: true,
+            default: None,
+            numbered: false,
+            forced: false,
+            generated: false,
+            span,
+        }
+    }
+
     fn option(&mut self, option: &ColumnOption) {
         match option {
             ColumnOption::NotNull => self.nullable = false,
             ColumnOption::Default(value) => self.set_default(value),
             ColumnOption::Identity(_) => self.numbered = true,
-            ColumnOption::Generated { generation_expr, .. } => {
+            ColumnOption::Generated { generation_expr, generated_as, .. } => {
                 self.generated = generation_expr.is_some();
                 self.numbered = generation_expr.is_none();
+                self.forced = self.numbered && *generated_as == GeneratedAs::Always;
             }
             ColumnOption::DialectSpecific(tokens) => {
                 let is_auto = |word: &str| ["AUTO_INCREMENT", "AUTOINCREMENT"].contains(&word);
@@ -290,17 +325,17 @@ fn alter_column(table: &mut Table, name: &Ident, operation: &AlterColumnOperatio
         AlterColumnOperation::SetDataType { data_type, .. } => {
             column.column_type = ColumnType::parse(&data_type.to_string());
         }
-        AlterColumnOperation::AddGenerated { .. } => column.numbered = true,
+        AlterColumnOperation::AddGenerated { generated_as, .. } => {
+            column.numbered = true;
+            column.forced = *generated_as == Some(GeneratedAs::Always);
+        }
     }
 }
 
 /// MySQL's MODIFY and CHANGE say everything about a column anew, except its keys.
 fn change_column(table: &mut Table, old: &Ident, new: &Ident, data_type: &DataType, options: &[ColumnOption]) {
     let Some(column) = table.columns.iter_mut().find(|column| column.name == plain(old)) else { return };
-    let column_type = ColumnType::parse(&data_type.to_string());
-    let span = column.span;
-    let name = plain(new);
-    *column = Column { name, column_type, nullable: true, default: None, numbered: false, generated: false, span };
+    *column = Column::new(new, data_type, column.span);
     options.iter().for_each(|option| column.option(option));
 }
 

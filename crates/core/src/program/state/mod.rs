@@ -98,11 +98,17 @@ impl State {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// One INSERT per row, in an order that foreign keys allow.
-    pub fn inserts(&self) -> Vec<String> {
+    /// One INSERT per row, in an order that foreign keys allow. Names are written as in the definitions.
+    pub fn inserts(&self, definitions: &crate::program::schema::Schema) -> Vec<String> {
         let insert = |table: &TableState, row: &[Value]| {
+            let names = table.columns.iter().map(|column| definitions.written_column(&table.name, column));
+            let columns = names.collect::<Vec<_>>().join(", ");
             let values: Vec<String> = row.iter().map(Value::to_string).collect();
-            format!("INSERT INTO {} ({}) VALUES ({})", table.name, table.columns.join(", "), values.join(", "))
+            let is_forced =
+                definitions.table(&table.name).is_some_and(|table| table.columns.iter().any(|one| one.forced));
+            let insists = if is_forced { " OVERRIDING SYSTEM VALUE" } else { "" };
+            let name = definitions.written(&table.name);
+            format!("INSERT INTO {name} ({columns}){insists} VALUES ({})", values.join(", "))
         };
         self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| insert(table, row))).collect()
     }

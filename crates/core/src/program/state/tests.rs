@@ -212,7 +212,7 @@ fn names_that_do_not_exist_are_told_with_the_nearest() {
 #[test]
 fn inserts_come_in_an_order_that_foreign_keys_allow() {
     let samples = Samples { rows: Some(1), ..Samples::default() };
-    let inserts = fill(&airline(), &samples, 1).unwrap().inserts();
+    let inserts = fill(&airline(), &samples, 1).unwrap().inserts(&crate::program::schema::Schema::default());
     let expect = [
         "INSERT INTO carriers (code) VALUES ('a')",
         "INSERT INTO flights (carrier, number, seats, avail) VALUES ('a', 1, 1, 1)",

@@ -35,7 +35,11 @@ pub fn case(
     }
     lines.extend(names.iter().skip(test.concurrent()).map(|name| Line::First(name.clone())));
     lines.push(Line::Program(PROGRAM_FILE.to_string()));
-    let rows = if given { project.rows.clone() } else { start::complete(&project.schema, &test.values.rows).inserts() };
+    let rows = if given {
+        project.rows.clone()
+    } else {
+        start::complete(&project.schema, &test.values.rows).inserts(&project.schema)
+    };
     let setup = project.definitions.iter().cloned().chain(rows);
     lines.extend(setup.filter_map(|sql| Sql::new(&sql).ok()).map(|sql| Line::Init(sql, Vec::new())));
     if given {

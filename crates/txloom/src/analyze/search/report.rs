@@ -118,7 +118,7 @@ impl Writer<'_> {
             cycle: self.edges(anomaly, test),
             calls: self.calls(test),
             before: test.before,
-            rows: start::complete(&self.project.schema, &test.values.rows).inserts(),
+            rows: start::complete(&self.project.schema, &test.values.rows).inserts(&self.project.schema),
             schedule: String::new(),
             breaks: Vec::new(),
             fate: None,

@@ -20,7 +20,7 @@ use super::run::start_targets;
 use super::streams::Streams;
 use crate::analyze::atomicity::Remainder;
 use crate::analyze::trial::{Fate, TrialError, Trials};
-use crate::analyze::{Analysis, Project, SourceFile, report};
+use crate::analyze::{Analysis, Project, SourceFile, report, tables};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
 use crate::interrupt;
@@ -191,6 +191,18 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     Ok(exit(args, &told, &project))
 }
 
+/// The project with tables that the target takes, if it does not take those that were written; that is said.
+fn suited(project: &Project, runner: &mut EngineRunner, streams: &mut Streams) -> Result<Option<Project>, Failure> {
+    let engine = runner.engines_mut()[0].as_mut();
+    let target = engine.info().target.clone();
+    let Some((remade, refusal)) = tables::suited(project, engine)? else { return Ok(None) };
+    streams.complain(&format!(
+        "txloom: {target} does not take the tables as they are written ({refusal}), so they were made anew from what was \
+         read of them: columns, keys, references and checks"
+    ));
+    Ok(Some(remade))
+}
+
 /// Runs every schedule, and loses a call behind every commit point.
 fn try_all(
     settings: &AnalyzeSettings,
@@ -202,6 +214,8 @@ fn try_all(
     let mut runner = start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?;
     let info = runner.engines_mut()[0].info().clone();
     info.require_level(&settings.trial.level)?;
+    let remade = suited(project, &mut runner, streams)?;
+    let project = remade.as_ref().unwrap_or(project);
     super::settings::tell_of_kept(std::slice::from_ref(&info), &settings.server, streams);
     let level = settings.trial.level.to_string();
     told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level });

@@ -14,6 +14,7 @@ use super::super::run::start_targets;
 use super::super::streams::Streams;
 use super::cases::Folder;
 use super::settings::{AnalyzeSettings, SearchSettings};
+use super::suited;
 use crate::analyze::Project;
 use crate::analyze::search::fix::{Fixer, Runs};
 use crate::analyze::search::second::Trouble;
@@ -37,10 +38,12 @@ pub(super) fn search(
         true => Some(start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?),
         false => None,
     };
+    let remade = runner.as_mut().map(|runner| suited(project, runner, streams)).transpose()?.flatten();
+    let project = remade.as_ref().unwrap_or(project);
     let info = runner.as_mut().map(|runner| runner.engines_mut()[0].info().clone());
     let level = level(settings, asked, info.as_ref())?;
     let initial = match (&given, &mut runner) {
-        (Some(given), Some(runner)) => Some(search::rows_of(given, runner.engines_mut()[0].as_mut())?),
+        (Some(_), Some(runner)) => Some(search::rows_of(project, runner.engines_mut()[0].as_mut())?),
         _ => None,
     };
     let wanted = wanted(asked, level, initial);

@@ -92,9 +92,11 @@ impl<'a> Runs<'a> {
             Some(Target::Engine(rules)) => Some(LevelName::custom(rules.level)),
             _ => self.level.clone(),
         };
-        let setup = Project { definitions: edited.project.definitions.clone(), ..self.project.clone() };
+        let remade = self.project.is_remade.then(|| edited.project.remade(dialect));
+        let edited = remade.as_ref().unwrap_or(&edited.project);
+        let setup = Project { definitions: edited.definitions.clone(), ..self.project.clone() };
         let mut case = case(&setup, test, level.as_ref(), dialect, self.nodes, self.given);
-        case.program = Some(Arc::clone(&edited.project.program));
+        case.program = Some(Arc::clone(&edited.program));
         let names = script::names(test.procedures.len());
         let sends_more = |(_, procedure): &(_, &u16)| change.begins_with_more.contains(procedure);
         let sessions = names.iter().zip(&test.procedures).filter(sends_more);

@@ -371,21 +371,11 @@ impl<'p> Lowerer<'p> {
 fn fill(statements: &mut [Statement], cursors: &BTreeMap<String, CursorInfo>) {
     for statement in statements {
         let span = statement.span;
-        match &mut statement.kind {
-            StatementKind::Fetch { cursor, variables } => {
-                let columns = cursors.get(cursor).map(|info| info.columns.as_slice()).unwrap_or_default();
-                let variable = |(_, name): &(Option<String>, String)| ir::Variable { name: name.clone(), span };
-                *variables = columns.iter().map(variable).collect();
-            }
-            StatementKind::If { branches, otherwise } => {
-                branches.iter_mut().for_each(|branch| fill(&mut branch.body, cursors));
-                fill(otherwise, cursors);
-            }
-            StatementKind::While { body, .. }
-            | StatementKind::Loop { body, .. }
-            | StatementKind::ForEach { body, .. }
-            | StatementKind::Block { body, .. } => fill(body, cursors),
-            _ => {}
+        if let StatementKind::Fetch { cursor, variables } = &mut statement.kind {
+            let columns = cursors.get(cursor).map(|info| info.columns.as_slice()).unwrap_or_default();
+            let variable = |(_, name): &(Option<String>, String)| ir::Variable { name: name.clone(), span };
+            *variables = columns.iter().map(variable).collect();
         }
+        statement.bodies_mut().into_iter().for_each(|body| fill(body, cursors));
     }
 }

@@ -116,7 +116,7 @@ impl Copies<'_> {
         if walk::clobbers(statement) {
             known.forget_volatile();
         }
-        for body in walk::bodies_mut(statement) {
+        for body in statement.bodies_mut() {
             let mark = known.log.len();
             self.block(body, known);
             known.back_to(mark);
@@ -151,7 +151,7 @@ impl Copies<'_> {
 
 /// What is changed inside of a statement is not known around it.
 fn forget_inside(statement: &Statement, known: &mut Known) {
-    for body in walk::bodies(statement) {
+    for body in statement.bodies() {
         walk::each(body, &mut |inner| {
             if walk::clobbers(inner) {
                 known.forget_volatile();

@@ -122,7 +122,7 @@ fn unname(body: &mut [Statement]) {
         {
             *label = None;
         }
-        for inner in walk::bodies_mut(statement) {
+        for inner in statement.bodies_mut() {
             unname(inner);
         }
     }

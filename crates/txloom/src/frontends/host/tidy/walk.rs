@@ -4,39 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::program::{Expr, ExprKind, SqlPart, SqlStatement, Statement, StatementKind, Variable};
 
-/// The bodies inside of a statement.
-pub(crate) fn bodies(statement: &Statement) -> Vec<&Vec<Statement>> {
-    match &statement.kind {
-        StatementKind::If { branches, otherwise } => {
-            branches.iter().map(|branch| &branch.body).chain(std::iter::once(otherwise)).collect()
-        }
-        StatementKind::While { body, .. }
-        | StatementKind::Loop { body, .. }
-        | StatementKind::ForEach { body, .. }
-        | StatementKind::Block { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
-}
-
-/// The bodies inside of a statement, to be changed.
-pub(crate) fn bodies_mut(statement: &mut Statement) -> Vec<&mut Vec<Statement>> {
-    match &mut statement.kind {
-        StatementKind::If { branches, otherwise } => {
-            branches.iter_mut().map(|branch| &mut branch.body).chain(std::iter::once(otherwise)).collect()
-        }
-        StatementKind::While { body, .. }
-        | StatementKind::Loop { body, .. }
-        | StatementKind::ForEach { body, .. }
-        | StatementKind::Block { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
-}
-
 /// Calls a function for every statement, outer ones first.
 pub(crate) fn each<'s>(statements: &'s [Statement], found: &mut dyn FnMut(&'s Statement)) {
     for statement in statements {
         found(statement);
-        for body in bodies(statement) {
+        for body in statement.bodies() {
             each(body, found);
         }
     }
@@ -45,7 +17,7 @@ pub(crate) fn each<'s>(statements: &'s [Statement], found: &mut dyn FnMut(&'s St
 /// Calls a function for every list of statements, inner ones first.
 pub(crate) fn each_list(statements: &mut Vec<Statement>, change: &mut dyn FnMut(&mut Vec<Statement>)) {
     for statement in statements.iter_mut() {
-        for body in bodies_mut(statement) {
+        for body in statement.bodies_mut() {
             each_list(body, change);
         }
     }
