@@ -7,7 +7,7 @@
 //!   CREATE PROCEDURE withdraw(…) …                        a routine, as its own server takes it
 //! ```
 
-use super::Source;
+use super::{Source, copy};
 use crate::case::Assert;
 use crate::program::diagnostic::Diagnostic;
 use crate::program::ir::Span;
@@ -18,6 +18,9 @@ use crate::sql::tokens;
 pub struct Definitions {
     /// What is not a routine, in order, without semicolons.
     pub setup: Vec<String>,
+    /// The rows that `COPY … FROM stdin` brings, as statements that insert them. A dump of a large database has more than
+    /// anybody wants to set up: they are not among the setup.
+    pub copied: Vec<String>,
     /// The text of each routine, in order, without what only clients understand.
     pub routines: Vec<String>,
     /// What must hold: `-- @assert start|each|end NAME: QUERY`, `-- @assert after|kept PROCEDURE NAME: QUERY`, each on one
@@ -38,6 +41,7 @@ impl Definitions {
         let source = Source::new(text);
         let mut definitions = Definitions::default();
         for unit in source.units() {
+            definitions.copied.extend(copy::inserts(unit.text, text.get(unit.span.end..).unwrap_or_default()));
             let list = if unit.is_routine() { &mut definitions.routines } else { &mut definitions.setup };
             list.push(unit.text.to_string());
         }

@@ -39,6 +39,7 @@ mod mysql;
 mod plpgsql;
 mod records;
 mod routine;
+mod copy;
 mod definitions;
 #[cfg(test)]
 mod tests;

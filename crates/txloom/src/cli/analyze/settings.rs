@@ -117,7 +117,10 @@ impl AnalyzeSettings {
     fn read_logs(&self, logs: Vec<(String, Log)>, read: &mut Vec<SourceFile>, failures: &mut Vec<Failure>) {
         let schemas: Vec<_> = read.iter().filter_map(SourceFile::definitions).map(|reading| reading.schema).collect();
         let schema = project::together(schemas.iter());
-        let rows_of = |file: &SourceFile| Definitions::read(&file.text).rows().cloned().collect::<Vec<_>>();
+        let rows_of = |file: &SourceFile| {
+            let said = Definitions::read(&file.text);
+            said.rows().chain(&said.copied).cloned().collect::<Vec<_>>()
+        };
         let rows: Vec<String> = read.iter().flat_map(rows_of).collect();
         for (name, file) in logs {
             let read_log = match file {

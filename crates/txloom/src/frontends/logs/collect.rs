@@ -36,7 +36,7 @@ use super::scan::{Quoting, Scanned, Scanner};
 use super::session::{Session, State};
 use super::shape::{Instance, Shape, Value};
 use super::survey::Survey;
-use super::template::{Class, Templates};
+use super::template::{Class, Template, Templates};
 use super::value::{ByHash, Said, mix};
 
 /// So many events a failure may come late.
@@ -98,23 +98,27 @@ impl<'s> Collector<'s> {
         Collector { templates, links, firsts, recorded, ..Collector::new(schema, self.is_mysql) }
     }
 
-    /// A statement that filled a table before the log began.
-    pub(super) fn preload(&mut self, sql: &str) {
-        let sent = Sent {
-            session: 0,
-            text: sql.as_bytes(),
-            head: &[],
-            place: Place::default(),
-            parameters: &[],
-            may_fail: false,
-        };
-        let templates = &self.templates;
-        for scanned in self.scanner.scan(sent.text) {
-            let template = templates.analyse(scanned, &sent);
-            let Deed::Insert { row, assigned } = &template.deed else { continue };
-            let said = |slot: usize| scanned.slots.get(slot).map(|slot| Said::of(&sent.text[slot.range.clone()]));
-            let value = |slot: usize| said(slot).unwrap_or_default();
-            self.rows.write(row.table, key(row, value), assigned, value);
+    /// Statements that filled tables before the log began.
+    pub(super) fn preload(&mut self, inserts: &[String]) {
+        // Dumps have many rows of few tables.
+        let mut known: ByHash<Template> = ByHash::default();
+        for sql in inserts {
+            let sent = Sent {
+                session: 0,
+                text: sql.as_bytes(),
+                head: &[],
+                place: Place::default(),
+                parameters: &[],
+                may_fail: false,
+            };
+            for scanned in self.scanner.scan(sent.text) {
+                let analyse = || self.templates.analyse(scanned, &sent);
+                let template = known.entry(scanned.hash).or_insert_with(analyse);
+                let Deed::Insert { row, assigned } = &template.deed else { continue };
+                let said = |slot: usize| scanned.slots.get(slot).map(|slot| Said::of(&sent.text[slot.range.clone()]));
+                let value = |slot: usize| said(slot).unwrap_or_default();
+                self.rows.write(row.table, key(row, value), assigned, value);
+            }
         }
     }
 

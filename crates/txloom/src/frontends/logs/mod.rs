@@ -261,7 +261,7 @@ fn collect(
 
 /// Reads a log once.
 fn pass(collector: &mut Collector<'_>, format: Format, source: impl Read, rows: &[String]) -> io::Result<()> {
-    rows.iter().for_each(|row| collector.preload(row));
+    collector.preload(rows);
     let mut reader = format.reader();
     let mut lines = Lines::new(BufReader::with_capacity(BUFFER, source));
     while let Some((place, line)) = lines.next()? {
