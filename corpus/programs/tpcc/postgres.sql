@@ -225,3 +225,6 @@ BEGIN
   COMMIT;
 END;
 $$;
+
+-- @assert kept payment NCR3, C_YTD_PAYMENT + C_BALANCE is changed by deliveries alone: SELECT c_w_id, c_d_id, c_id, c_ytd_payment, c_balance, COALESCE(l.total, 0) AS ol_amount FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS total FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) l ON l.o_w_id = c_w_id AND l.o_d_id = c_d_id AND l.o_c_id = c_id WHERE c_w_id = :p_c_w_id AND c_d_id = :p_c_d_id AND c_id = :p_customer AND c_ytd_payment + c_balance <> COALESCE(l.total, 0)
+-- @assert kept delivery NCR6, as many orders have the carrier of a delivery as it delivered: SELECT w_id, :p_carrier_id AS carrier, :p_delivered AS delivered FROM warehouse WHERE w_id = :p_w_id AND (SELECT COUNT(*) FROM orders WHERE o_w_id = :p_w_id AND o_carrier_id = :p_carrier_id AND o_id > 2) < :p_delivered

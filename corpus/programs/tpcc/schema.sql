@@ -10,9 +10,10 @@
 -- CR1 to CR12 are the consistency conditions of clause 3.3.2, those that say "if and only if" in two parts; CR11 counts
 -- deliveries, so that it holds not only at first. NCR1 to NCR7 are further requirements of Rahmani, Nagar, Delaware,
 -- Jagannathan, "CLOTHO: Directed Test Generation for Weakly Consistent Database Systems", OOPSLA 2019, Table 3: where
--- they count calls, the rows that calls leave are counted. NCR3 speaks of executions without deliveries there, but
--- Table 4 has deliveries break it; here it says what is true with them, too. NCR6 speaks of ratios there; here every
--- carrier has as many orders as each of its deliveries delivered, which is stronger.
+-- they count calls, the rows that calls leave are counted. NCR3 and NCR6 ask for parameters of calls, so they stand
+-- beside the procedures: NCR3 speaks of executions without deliveries in the paper, but Table 4 has deliveries break
+-- it; here it says what is true with them, too. NCR6 speaks of ratios there; here every carrier has as many orders as
+-- each of its deliveries delivered, which is stronger.
 
 CREATE TABLE warehouse (
   w_id INT NOT NULL,
@@ -222,8 +223,6 @@ INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply
 -- @assert each CR12, C_BALANCE + C_YTD_PAYMENT = sum(OL_AMOUNT): SELECT c_w_id, c_d_id, c_id, c_balance, c_ytd_payment, COALESCE(l.total, 0) AS ol_amount FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS total FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) l ON l.o_w_id = c_w_id AND l.o_d_id = c_d_id AND l.o_c_id = c_id WHERE c_balance + c_ytd_payment <> COALESCE(l.total, 0)
 -- @assert each NCR1, S_YTD = sum(OL_QUANTITY) of orders that were not there at first: SELECT s_w_id, s_i_id, s_ytd, COALESCE(l.quantity, 0) AS ol_quantity FROM stock LEFT JOIN (SELECT ol_supply_w_id, ol_i_id, SUM(ol_quantity) AS quantity FROM order_line WHERE ol_o_id > 3 GROUP BY ol_supply_w_id, ol_i_id) l ON l.ol_supply_w_id = s_w_id AND l.ol_i_id = s_i_id WHERE s_ytd <> COALESCE(l.quantity, 0)
 -- @assert each NCR2, sum(S_ORDER_CNT) = sum(O_OL_CNT) of orders that were not there at first: SELECT s.total AS s_order_cnt, o.total AS o_ol_cnt FROM (SELECT SUM(s_order_cnt) AS total FROM stock) s, (SELECT COALESCE(SUM(o_ol_cnt), 0) AS total FROM orders WHERE o_id > 3) o WHERE s.total <> o.total
--- @assert kept payment NCR3, C_YTD_PAYMENT + C_BALANCE is changed by deliveries alone: SELECT c_w_id, c_d_id, c_id, c_ytd_payment, c_balance, COALESCE(l.total, 0) AS ol_amount FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS total FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) l ON l.o_w_id = c_w_id AND l.o_d_id = c_d_id AND l.o_c_id = c_id WHERE c_w_id = :p_c_w_id AND c_d_id = :p_c_d_id AND c_id = :p_customer AND c_ytd_payment + c_balance <> COALESCE(l.total, 0)
 -- @assert each NCR4, C_PAYMENT_CNT = number of rows in HISTORY: SELECT c_w_id, c_d_id, c_id, c_payment_cnt, COALESCE(h.present, 0) AS present FROM customer LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, COUNT(*) AS present FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) h ON h.h_c_w_id = c_w_id AND h.h_c_d_id = c_d_id AND h.h_c_id = c_id WHERE c_payment_cnt <> COALESCE(h.present, 0)
 -- @assert each NCR5, C_DELIVERY_CNT = number of orders that were delivered since: SELECT c_w_id, c_d_id, c_id, c_delivery_cnt, COALESCE(o.present, 0) AS present FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, COUNT(*) AS present FROM orders WHERE o_id > 2 AND o_carrier_id IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) o ON o.o_w_id = c_w_id AND o.o_d_id = c_d_id AND o.o_c_id = c_id WHERE c_delivery_cnt <> COALESCE(o.present, 0)
--- @assert kept delivery NCR6, as many orders have the carrier of a delivery as it delivered: SELECT w_id, :p_carrier_id AS carrier, :p_delivered AS delivered FROM warehouse WHERE w_id = :p_w_id AND (SELECT COUNT(*) FROM orders WHERE o_w_id = :p_w_id AND o_carrier_id = :p_carrier_id AND o_id > 2) < :p_delivered
 -- @assert each NCR7, C_YTD_PAYMENT = sum(H_AMOUNT): SELECT c_w_id, c_d_id, c_id, c_ytd_payment, COALESCE(h.total, 0) AS h_amount FROM customer LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS total FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) h ON h.h_c_w_id = c_w_id AND h.h_c_d_id = c_d_id AND h.h_c_id = c_id WHERE c_ytd_payment <> COALESCE(h.total, 0)

@@ -266,8 +266,9 @@ fn without_only(text: String) -> String {
 /// the parser wants it in another order than pg_dump writes it.
 fn without_sequence(mut text: String) -> String {
     let tokens = sql::tokens(&text);
-    let opens = |pair: &[Token<'_>]| pair[0].is_word("IDENTITY") && pair[1].is_symbol("(");
-    let Some(open) = tokens.windows(2).position(opens).map(|at| at + 1) else { return text };
+    let opens =
+        |window: &[Token<'_>]| window[0].is_word("AS") && window[1].is_word("IDENTITY") && window[2].is_symbol("(");
+    let Some(open) = tokens.windows(3).position(opens).map(|at| at + 2) else { return text };
     let Some(close) = tokens[open..].iter().find(|token| token.is_symbol(")")) else { return text };
     let range = tokens[open].span.start..close.span.end;
     text.replace_range(range.clone(), &" ".repeat(range.len()));

@@ -143,7 +143,7 @@ struct Search<'s, 'a> {
     outcome: Outcome,
     /// What is tried beside the demands.
     tried: Vec<Bool>,
-    /// Whether values were excluded for which nobody can tell what a serial order leaves.
+    /// Whether values were excluded for which nobody can tell what a serial order leaves, or whether that is the same.
     is_partial: bool,
 }
 
@@ -209,6 +209,7 @@ impl<'s, 'a> Search<'s, 'a> {
             let values = self.symbols.problem.evaluate(model);
             if values.truth(differs) != Some(true) {
                 shows = false;
+                self.is_partial |= self.outcome.is_vague(&outcome, &self.symbols);
                 let lemma = self.symbols.problem.or(elsewhere, differs);
                 self.symbols.problem.demand(lemma);
             }

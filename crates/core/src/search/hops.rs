@@ -181,7 +181,7 @@ impl Run<'_, '_> {
         });
         let mut changed = unlike(self.symbols, before.present, after.present);
         for at in named {
-            let differ = differ(self.symbols, &before.columns[at], &after.columns[at]);
+            let differ = may_differ(self.symbols, &before.columns[at], &after.columns[at]);
             changed = self.symbols.problem.or(changed, differ);
         }
         let first = self.looks_at(reader, table, slot, before);
@@ -244,7 +244,7 @@ fn changes_differ(symbols: &mut Symbols, a: &Effect, b: &Effect) -> Bool {
     let mut any = symbols.never;
     for (at, value) in &a.columns {
         for (_, other) in b.columns.iter().filter(|(column, _)| column == at) {
-            let differ = differ(symbols, value, other);
+            let differ = may_differ(symbols, value, other);
             any = symbols.problem.or(any, differ);
         }
     }
@@ -256,14 +256,23 @@ pub(super) fn unlike(symbols: &mut Symbols, a: Bool, b: Bool) -> Bool {
     symbols.problem.choose_truth(a, not_b, b)
 }
 
+/// Whether nothing is known of a value.
+pub(super) fn is_opaque(symbol: &Symbol, symbols: &Symbols) -> bool {
+    symbol.shape == Shape::Opaque && symbols.problem.as_truth(symbol.null) != Some(true)
+}
+
+/// Whether two values are not the same, as far as anybody knows: what is computed in a way that is not understood may be
+/// anything.
+fn may_differ(symbols: &mut Symbols, a: &Symbol, b: &Symbol) -> Bool {
+    let is_vague = a != b && (is_opaque(a, symbols) || is_opaque(b, symbols));
+    if is_vague { symbols.always } else { differ(symbols, a, b) }
+}
+
 /// Whether two values are certainly not the same; NULL is like NULL.
 pub(super) fn differ(symbols: &mut Symbols, a: &Symbol, b: &Symbol) -> Bool {
     if a == b {
         return symbols.never;
     }
-    let is_opaque = |symbol: &Symbol, symbols: &Symbols| {
-        symbol.shape == Shape::Opaque && symbols.problem.as_truth(symbol.null) != Some(true)
-    };
     if is_opaque(a, symbols) || is_opaque(b, symbols) {
         return symbols.never;
     }

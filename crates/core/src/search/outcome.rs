@@ -1,7 +1,7 @@
 //! What calls leave behind: their outputs and the rows; and whether two runs leave the same.
 
 use super::answer::Line;
-use super::hops::{differ, unlike};
+use super::hops::{differ, is_opaque, unlike};
 use super::run::{Ended, Run};
 use super::world::Row;
 use crate::program::paths::symbol::{Symbol, Symbols};
@@ -47,6 +47,24 @@ impl Outcome {
             any = symbols.problem.or(any, differs);
         }
         any
+    }
+}
+
+impl Outcome {
+    /// Whether two runs of the same calls may leave something different where nobody knows what.
+    pub(super) fn is_vague(&self, other: &Outcome, symbols: &Symbols) -> bool {
+        let is_vague = |(a, b): (&Symbol, &Symbol)| a != b && (is_opaque(a, symbols) || is_opaque(b, symbols));
+        let any_vague = |a: &[Symbol], b: &[Symbol]| a.iter().zip(b).any(is_vague);
+        let mut calls = self.calls.iter().zip(&other.calls);
+        let mut rows = self.tables.iter().flatten().zip(other.tables.iter().flatten());
+        calls.any(|((ended, shown), (other_ended, other_shown))| {
+            let outputs = match (ended, other_ended) {
+                (Ended::Returned(outputs), Ended::Returned(others)) => any_vague(outputs, others),
+                _ => false,
+            };
+            let mut lines = shown.iter().flatten().zip(other_shown.iter().flatten());
+            outputs || lines.any(|(line, other)| any_vague(&line.values, &other.values))
+        }) || rows.any(|(row, other)| any_vague(&row.columns, &other.columns))
     }
 }
 

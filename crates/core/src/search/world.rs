@@ -279,7 +279,10 @@ impl<'a> Slots<'a> {
         is_asked: impl Fn(&str) -> bool,
     ) -> Bool {
         let mut broken = symbols.never;
-        let is_about = |check: &&Check| check.predicate.columns().iter().any(|one| is_asked(&one.element.column));
+        let is_about = |check: &&Check| {
+            let columns = check.predicate.columns();
+            columns.is_empty() || columns.iter().any(|one| is_asked(&one.element.column))
+        };
         for check in self.definition.checks.iter().filter(is_about) {
             let mut scene = Scene::of_row(symbols, self, row);
             let is_false = scene.predicate(&check.predicate, place).is_false;

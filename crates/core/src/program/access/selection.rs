@@ -9,8 +9,8 @@
 //!   condition  new_order.no_d_id = :d        columns  min(new_order.no_o_id)
 //! ```
 //!
-//! Grouping, outer joins, DISTINCT, OFFSET, derived tables and set operations are not said here: such a statement has no
-//! selection, or one that is not [exact](Selection::is_exact).
+//! Grouping, outer joins, DISTINCT, OFFSET (but for 0), derived tables and set operations are not said here: such a
+//! statement has no selection, or one that is not [exact](Selection::is_exact).
 
 use std::ops::Range;
 
@@ -24,6 +24,7 @@ use super::scope::Kind;
 use super::{Analyzer, terms};
 use crate::program::located::last_plain;
 use crate::program::predicate::{Predicate, Term};
+use crate::value::Value;
 
 /// Which rows a statement chooses, and what it makes of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,13 +183,17 @@ impl Analyzer<'_> {
         Selected::Aggregate { function: aggregate, over, distinct }
     }
 
-    /// The term of a LIMIT without an offset.
+    /// The term of a LIMIT that leaves no row out at the beginning.
     fn limit_term(&mut self, limit: &LimitClause) -> Option<Term> {
-        match limit {
-            LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by } if limit_by.is_empty() => {
-                Some(terms::constant(limit).map_or_else(|| self.term(limit), Term::Constant))
+        let (limit, offset) = match limit {
+            LimitClause::LimitOffset { limit: Some(limit), offset, limit_by } if limit_by.is_empty() => {
+                (limit, offset.as_ref().map(|offset| &offset.value))
             }
-            _ => None,
-        }
+            LimitClause::OffsetCommaLimit { offset, limit } => (limit, Some(offset)),
+            LimitClause::LimitOffset { .. } => return None,
+        };
+        let is_nothing = |offset: &Expr| terms::constant(offset) == Some(Value::int(0));
+        let term = terms::constant(limit).map_or_else(|| self.term(limit), Term::Constant);
+        offset.is_none_or(is_nothing).then_some(term)
     }
 }

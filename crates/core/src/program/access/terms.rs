@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, UnaryOperator, Value as Literal,
-    Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, UnaryOperator,
+    Value as Literal, Visit, Visitor,
 };
 
 use super::Analyzer;
@@ -12,6 +12,9 @@ use crate::program::ir::{BinaryOp, Variable};
 use crate::program::located::{last_plain, plain};
 use crate::program::predicate::{Predicate, Term, Unknown};
 use crate::value::{Number, Value};
+
+/// Functions that give their first argument, unless it is NULL.
+const STAND_INS: &[&str] = &["coalesce", "ifnull", "nvl"];
 
 impl Analyzer<'_> {
     /// A value.
@@ -42,8 +45,20 @@ impl Analyzer<'_> {
                 Term::Arithmetic { op, left: Box::new(self.term(left)), right: Box::new(self.term(right)) }
             }
             Expr::Function(function) if last_plain(&function.name) == "values" => self.inserted_value(expr),
+            Expr::Function(function) if STAND_INS.contains(&last_plain(&function.name).as_str()) => {
+                self.first_unless_null(function).unwrap_or_else(|| Term::Any(self.unknown(expr)))
+            }
             other => Term::Any(self.unknown(other)),
         }
+    }
+
+    /// `COALESCE(x, 0)` where `x` is never NULL.
+    fn first_unless_null(&mut self, function: &Function) -> Option<Term> {
+        let FunctionArguments::List(list) = &function.args else { return None };
+        let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first() else { return None };
+        let Term::Column(column) = self.term(first) else { return None };
+        let known = self.schema.table(&column.element.table)?.column(&column.element.column)?;
+        (!known.nullable).then_some(Term::Column(column))
     }
 
     /// A condition.
