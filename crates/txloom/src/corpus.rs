@@ -230,6 +230,7 @@ pub const PROGRAMS: &[CorpusProgram] = &[
     small_program!("write-skew"),
     small_program!("doors"),
     small_program!("stock"),
+    small_program!("invoices"),
     small_program!("long-fork"),
     small_program!("agenda-1"),
     small_program!("agenda-1-fixed"),

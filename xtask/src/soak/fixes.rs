@@ -20,6 +20,7 @@ const PROGRAMS: &[&[&str]] = &[
     &["write-skew.sql"],
     &["doors.sql"],
     &["stock.sql"],
+    &["invoices.sql"],
     &["withdraw.sql"],
     &["long-fork.sql"],
     &["tatp/schema.sql", "tatp/{}.sql"],

@@ -56,8 +56,43 @@ pub enum Term {
         /// Its right operand.
         right: Box<Term>,
     },
+    /// One value or another one: `CASE`, `COALESCE`.
+    Choice {
+        /// If this is true, …
+        condition: Box<Predicate>,
+        /// … it is this,
+        then: Box<Term>,
+        /// or else this.
+        otherwise: Box<Term>,
+    },
+    /// A value of all rows together, or of all rows of a group.
+    Aggregate(Box<Aggregation>),
     /// Any value.
     Any(Unknown),
+}
+
+/// A value of rows together: `SUM(x)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregation {
+    /// Which.
+    pub function: Aggregate,
+    /// What it is computed over; `None` for `COUNT(*)`.
+    pub over: Option<Term>,
+    /// Whether equal values count once.
+    pub distinct: bool,
+}
+
+/// A function of rows together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// How many there are, but for NULL.
+    Count,
+    /// Their sum; NULL without any.
+    Sum,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
 }
 
 /// Something whose value is not known, but what it is computed from.
@@ -105,11 +140,7 @@ pub enum Predicate {
 impl Predicate {
     /// Whether nothing in it can be anything.
     pub fn is_understood(&self) -> bool {
-        let is_known = |term: &Term| {
-            let mut is_known = true;
-            term.walk(&mut |one| is_known &= !matches!(one, Term::Any(_)));
-            is_known
-        };
+        let is_known = Term::is_understood;
         match self {
             Predicate::True => true,
             Predicate::Any(_) => false,
@@ -123,6 +154,19 @@ impl Predicate {
 }
 
 impl Term {
+    /// Whether nothing in it can be anything.
+    pub fn is_understood(&self) -> bool {
+        let mut is_known = true;
+        self.walk(&mut |one| {
+            is_known &= match one {
+                Term::Any(_) => false,
+                Term::Choice { condition, .. } => condition.is_understood(),
+                _ => true,
+            }
+        });
+        is_known
+    }
+
     /// Calls `visit` with this term and every term inside.
     pub fn walk<'t>(&'t self, visit: &mut dyn FnMut(&'t Term)) {
         visit(self);
@@ -132,6 +176,12 @@ impl Term {
                 left.walk(visit);
                 right.walk(visit);
             }
+            Term::Choice { condition, then, otherwise } => {
+                condition.atoms(&mut |terms| terms.into_iter().for_each(|term| term.walk(visit)));
+                then.walk(visit);
+                otherwise.walk(visit);
+            }
+            Term::Aggregate(aggregation) => aggregation.over.iter().for_each(|term| term.walk(visit)),
             Term::Any(unknown) => unknown.over.iter().for_each(|term| term.walk(visit)),
             Term::Column(_) | Term::Constant(_) | Term::Variable(_) => {}
         }
@@ -157,9 +207,17 @@ impl Term {
         self.walk(&mut |term| match term {
             Term::Column(column) => drop(origins.insert(column.element.clone())),
             Term::Any(unknown) => origins.extend(unknown.origins.iter().cloned()),
+            Term::Choice { condition, .. } => origins.extend(condition.origins()),
             _ => {}
         });
         origins
+    }
+
+    /// What it takes of rows together.
+    pub fn aggregations(&self) -> Vec<&Aggregation> {
+        let mut found = Vec::new();
+        self.walk(&mut |term| found.extend(if let Term::Aggregate(one) = term { Some(one.as_ref()) } else { None }));
+        found
     }
 
     /// The column that it is.
@@ -212,6 +270,13 @@ impl Predicate {
         }
     }
 
+    /// What it takes of rows together.
+    pub fn aggregations(&self) -> Vec<&Aggregation> {
+        let mut found = Vec::new();
+        self.atoms(&mut |terms| found.extend(terms.into_iter().flat_map(Term::aggregations)));
+        found
+    }
+
     /// The columns in it.
     pub fn columns(&self) -> Vec<&ColumnRef> {
         let mut columns = Vec::new();
@@ -222,8 +287,11 @@ impl Predicate {
     /// The columns that come in through subqueries.
     pub fn origins(&self) -> BTreeSet<Element> {
         let mut origins = BTreeSet::new();
-        if let Predicate::Any(unknown) = self {
-            origins.extend(unknown.origins.iter().cloned());
+        match self {
+            Predicate::And(inner) | Predicate::Or(inner) => origins.extend(inner.iter().flat_map(Predicate::origins)),
+            Predicate::Not(inner) => origins.extend(inner.origins()),
+            Predicate::Any(unknown) => origins.extend(unknown.origins.iter().cloned()),
+            _ => {}
         }
         self.atoms(&mut |terms| origins.extend(terms.into_iter().flat_map(Term::origins)));
         origins
@@ -238,7 +306,26 @@ impl fmt::Display for Term {
             Term::Variable(variable) => variable.fmt(f),
             Term::Negate(inner) => write!(f, "-({inner})"),
             Term::Arithmetic { op, left, right } => write!(f, "({left} {op} {right})"),
+            Term::Choice { condition, then, otherwise } => write!(f, "({condition} ? {then} : {otherwise})"),
+            Term::Aggregate(aggregation) => aggregation.fmt(f),
             Term::Any(unknown) => unknown.fmt(f),
+        }
+    }
+}
+
+/// `count(distinct stock.s_i_id)`
+impl fmt::Display for Aggregation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let function = match self.function {
+            Aggregate::Count => "count",
+            Aggregate::Sum => "sum",
+            Aggregate::Min => "min",
+            Aggregate::Max => "max",
+        };
+        let distinct = if self.distinct { "distinct " } else { "" };
+        match &self.over {
+            Some(over) => write!(f, "{function}({distinct}{over})"),
+            None => write!(f, "{function}(*)"),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Rows that a query answers with, each there or not: their order, their number, and what they are together.
 
 use super::world::less;
-use crate::program::access::{Aggregate, OrderTerm};
+use crate::program::access::OrderTerm;
 use crate::program::ir::BinaryOp;
 use crate::program::paths::symbol::{Shape, Symbol, Symbols};
+use crate::program::predicate::{Aggregate, Aggregation};
 use crate::solve::{Bool, Int};
 
 /// A row of an answer.
@@ -72,19 +73,14 @@ pub(super) fn first(symbols: &mut Symbols, lines: &[Line]) -> Vec<Symbol> {
 }
 
 /// What lines are together: each with whether it counts, and its value (`None` for `COUNT(*)`).
-pub(super) fn aggregate(
-    symbols: &mut Symbols,
-    function: Aggregate,
-    distinct: bool,
-    values: &[(Bool, Option<Symbol>)],
-) -> Symbol {
+pub(super) fn aggregate(symbols: &mut Symbols, aggregation: &Aggregation, values: &[(Bool, Option<Symbol>)]) -> Symbol {
     let mut counted: Vec<(Bool, Symbol)> = Vec::new();
     for (there, value) in values {
         let zero = symbols.problem.constant(0);
         let value = value.unwrap_or_else(|| symbols.whole(zero));
         let is_there = symbols.problem.not(value.null);
         let mut counts = symbols.problem.and(*there, is_there);
-        if distinct {
+        if aggregation.distinct {
             for (other_counts, other) in counted.clone() {
                 let equal = symbols.compare(BinaryOp::Equal, &value, &other).is_true;
                 let repeated = symbols.problem.and(other_counts, equal);
@@ -94,13 +90,13 @@ pub(super) fn aggregate(
         }
         counted.push((counts, value));
     }
-    match function {
+    match aggregation.function {
         Aggregate::Count => {
             let count = count(symbols, counted.into_iter().map(|(counts, _)| counts));
             symbols.whole(count)
         }
         Aggregate::Sum => sum(symbols, &counted),
-        Aggregate::Min | Aggregate::Max => extreme(symbols, function == Aggregate::Max, &counted),
+        Aggregate::Min | Aggregate::Max => extreme(symbols, aggregation.function == Aggregate::Max, &counted),
     }
 }
 

@@ -24,7 +24,7 @@
 //! * [`level`]: what stores and engines let happen
 //! * [`plan`]: who runs when, and who sees what
 //! * [`ground`], `world`, `scene`: the small database that calls are executed in, and what names mean in it
-//! * `run`, `statement`, `query`, `write`, `looks`, `answer`: executing them, with terms for values
+//! * `run`, `statement`, `query`, `group`, `write`, `looks`, `answer`: executing them, with terms for values
 //! * `hops`, `outcome`: what must hold for a dependency to be there; what a run leaves behind
 //! * [`feasible`](mod@feasible): values for which a cycle happens and shows
 //! * [`find`], `witness`: all of it, for every candidate; `prefixes`: which calls may have come before
@@ -45,6 +45,7 @@ mod answer;
 mod run;
 mod statement;
 mod query;
+mod group;
 mod write;
 mod looks;
 mod hops;

@@ -1,11 +1,12 @@
 //! Queries in the small database: every combination of rows is looked at.
 
 use super::answer::{self, Line};
+use super::group::Here;
 use super::run::{Run, View};
 use super::scene::Scene;
 use super::statement::{Combination, Done};
 use super::world::Row;
-use crate::program::access::{Node, Selected, Selection};
+use crate::program::access::{Node, Selection};
 use crate::program::paths::expression::Scope;
 use crate::program::paths::symbol::Symbol;
 use crate::program::predicate::Term;
@@ -16,8 +17,9 @@ impl Run<'_, '_> {
     pub(super) fn query(&mut self, instance: usize, found: &Node, view: &View) -> Done {
         let lines = match &found.access.selection {
             Some(selection) if selection.is_exact => self.select(instance, found, selection, view),
-            _ => self.unknown_lines(found),
+            _ => None,
         };
+        let lines = lines.unwrap_or_else(|| self.unknown_lines(found));
         let count = answer::count(self.symbols, lines.iter().map(|line| line.there));
         Done { count, lines, effects: Vec::new() }
     }
@@ -33,61 +35,31 @@ impl Run<'_, '_> {
         vec![Line { there, values, order: Vec::new() }]
     }
 
-    fn select(&mut self, instance: usize, found: &Node, selection: &Selection, view: &View) -> Vec<Line> {
-        let Some(combinations) = self.combinations(found, selection, view) else { return self.unknown_lines(found) };
+    /// The answer of a query that can be computed; `None` if it cannot, after all.
+    pub(super) fn select(
+        &mut self,
+        instance: usize,
+        found: &Node,
+        selection: &Selection,
+        view: &View,
+    ) -> Option<Vec<Line>> {
         let mut chosen = Vec::new();
-        for combination in &combinations {
-            chosen.push((self.is_chosen(instance, found, selection, combination, view), combination));
+        for combination in self.combinations(found, selection, view)? {
+            chosen.push((self.is_chosen(instance, found, selection, &combination, view), combination));
         }
-        if selection.aggregates() {
-            return vec![self.aggregated(instance, found, selection, &chosen, view)];
-        }
-        let mut lines = Vec::new();
-        for (there, combination) in chosen {
-            let mut values = Vec::new();
-            for column in &selection.columns {
-                let Selected::Value(term) = column else { continue };
-                values.push(self.term(instance, found, combination, view, term));
-            }
-            let order = selection.order.iter().map(|one| self.term(instance, found, combination, view, &one.term));
-            let order = order.collect();
-            lines.push(Line { there, values, order });
-        }
-        if !selection.order.is_empty() || selection.limit.is_some() {
-            answer::sort(self.symbols, &mut lines, &selection.order);
+        let here = Here { instance, found, view };
+        let mut lines: Vec<Line> =
+            self.groups(&here, selection, chosen).iter().map(|group| self.line(&here, selection, group)).collect();
+        let order = selection.ordering();
+        if !order.is_empty() || selection.limit.is_some() {
+            answer::sort(self.symbols, &mut lines, &order);
         }
         match selection.limit.as_ref().map(limit_of) {
             Some(Some(limit)) => lines.truncate(limit),
             Some(None) => self.is_exact = false,
             None => {}
         }
-        lines
-    }
-
-    fn aggregated(
-        &mut self,
-        instance: usize,
-        found: &Node,
-        selection: &Selection,
-        chosen: &[(Bool, &Combination)],
-        view: &View,
-    ) -> Line {
-        let mut values = Vec::new();
-        for column in &selection.columns {
-            values.push(match column {
-                Selected::Aggregate { function, over, distinct } => {
-                    let mut each = Vec::new();
-                    for (there, combination) in chosen {
-                        let term = over.as_ref().map(|over| self.term(instance, found, combination, view, over));
-                        each.push((*there, term));
-                    }
-                    answer::aggregate(self.symbols, *function, *distinct, &each)
-                }
-                Selected::Value(Term::Constant(value)) => self.symbols.constant(value),
-                Selected::Value(_) => self.symbols.opaque(),
-            });
-        }
-        Line { there: self.symbols.always, values, order: Vec::new() }
+        Some(lines)
     }
 
     /// All combinations of rows of a statement's tables; `None` if one of them is not known.

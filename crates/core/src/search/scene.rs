@@ -7,7 +7,7 @@ use crate::program::ir::BinaryOp;
 use crate::program::paths::ReasonKind;
 use crate::program::paths::expression::Scope;
 use crate::program::paths::symbol::{Place, Shape, Symbol, Symbols};
-use crate::program::predicate::ColumnRef;
+use crate::program::predicate::{Aggregation, ColumnRef};
 use crate::solve::{Bool, Int};
 
 /// The values of a call's variables.
@@ -21,13 +21,15 @@ pub(super) struct Scene<'s, 'a> {
     count: Option<Int>,
     /// By the position of the access in its statement.
     rows: BTreeMap<usize, (&'s Slots<'a>, &'s Row)>,
+    /// What rows are together.
+    together: &'s [(&'s Aggregation, Symbol)],
 }
 
 impl<'s, 'a> Scene<'s, 'a> {
     /// A row by itself.
     pub(super) fn of_row(symbols: &'s mut Symbols, slots: &'s Slots<'a>, row: &'s Row) -> Scene<'s, 'a> {
         let found = symbols.never;
-        Scene { symbols, variables: None, found, count: None, rows: [(0, (slots, row))].into() }
+        Scene { symbols, variables: None, found, count: None, rows: [(0, (slots, row))].into(), together: &[] }
     }
 
     /// A call, and no rows.
@@ -37,7 +39,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         found: Bool,
         count: Int,
     ) -> Scene<'s, 'a> {
-        Scene { symbols, variables: Some(variables), found, count: Some(count), rows: BTreeMap::new() }
+        Scene { symbols, variables: Some(variables), found, count: Some(count), rows: BTreeMap::new(), together: &[] }
     }
 
     /// A statement of a call that looks at one row of each of some tables, by the positions of their accesses.
@@ -49,7 +51,12 @@ impl<'s, 'a> Scene<'s, 'a> {
     ) -> Scene<'s, 'a> {
         let found = symbols.never;
         let rows = rows.iter().map(|(access, table, row)| (*access, (&world.tables[*table], *row))).collect();
-        Scene { symbols, variables: Some(variables), found, count: None, rows }
+        Scene { symbols, variables: Some(variables), found, count: None, rows, together: &[] }
+    }
+
+    /// The same, with what a group of rows is together.
+    pub(super) fn with(self, together: &'s [(&'s Aggregation, Symbol)]) -> Scene<'s, 'a> {
+        Scene { together, ..self }
     }
 }
 
@@ -67,6 +74,11 @@ impl Scope for Scene<'_, '_> {
         let row = self.rows.get(&column.access).filter(|(slots, _)| slots.definition.name == column.element.table);
         let value = row.and_then(|(slots, row)| slots.value(row, &column.element.column));
         value.unwrap_or_else(|| self.symbols.opaque())
+    }
+
+    fn aggregate(&mut self, aggregation: &Aggregation) -> Symbol {
+        let known = self.together.iter().find(|(one, _)| *one == aggregation).map(|(_, value)| *value);
+        known.unwrap_or_else(|| self.symbols.opaque())
     }
 
     fn found(&self, _instance: usize) -> Bool {

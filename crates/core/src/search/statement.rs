@@ -30,7 +30,7 @@ impl Run<'_, '_> {
         match &found.operation.kind {
             OperationKind::Open(cursor, _) => {
                 let mut lines = done.lines;
-                if found.access.selection.as_ref().is_none_or(|selection| selection.order.is_empty()) {
+                if found.access.selection.as_ref().is_none_or(|selection| selection.ordering().is_empty()) {
                     answer::sort(self.symbols, &mut lines, &[]);
                 }
                 self.locals[instance].cursors.insert(cursor.clone(), Cursor { lines, ..Cursor::default() });

@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 use crate::program::access::{Effect, Node, ProcedureAccess, TableAccess};
 use crate::program::code::OperationKind;
 use crate::program::ir::{Expr, ExprKind, IntoRule};
-use crate::program::predicate::Element;
+use crate::program::predicate::{Element, Term};
 
 /// What matters of the reads of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -169,7 +169,7 @@ fn needs(node: &Node, behind: &Cells<'_>) -> Needs {
             let wanted = node.defines.iter().map(|one| behind.contains(&Cell::Variable(&one.variable.name)));
             // With STRICT, a row that is missing ends the call: a decision. Of a sum there is always one.
             let is_strict = sql.into_clause().is_some_and(|into| into.rule == IntoRule::Strict);
-            let has_one_row = node.access.selection.as_ref().is_some_and(|one| one.is_exact && one.aggregates());
+            let has_one_row = node.access.selection.as_ref().is_some_and(|one| one.is_exact && one.is_one_row());
             (wanted.collect(), (is_strict && !has_one_row) || behind.contains(&Cell::Count))
         }
         OperationKind::Open(cursor, _) => {
@@ -193,11 +193,15 @@ fn idle(node: &Node, wanted: &[bool]) -> BTreeSet<Element> {
         outputs().filter(|(at, _)| is_wanted(*at)).flat_map(|(_, output)| &output.origins).collect();
     let computed: BTreeSet<Element> =
         assigned(node).flat_map(|(_, assigned)| assigned.value.origins().into_iter()).collect();
+    let groups = node.access.selection.iter().flat_map(|one| one.groups.iter().flatten());
+    let having = node.access.selection.iter().flat_map(|one| one.having.origins());
+    let grouping: BTreeSet<Element> = groups.flat_map(Term::origins).chain(having).collect();
     idle.retain(|element| {
         // Mentioned twice, a table may be read for two reasons; and what an upsert reads is not told apart.
         let mut accesses = node.access.tables.iter().filter(|access| access.table == element.table);
         let is_plain = accesses.next().is_some_and(|access| access.effect != Effect::Upsert);
-        is_plain && accesses.next().is_none() && !needed.contains(element) && !computed.contains(element)
+        let is_needed = needed.contains(element) || computed.contains(element) || grouping.contains(element);
+        is_plain && accesses.next().is_none() && !is_needed
     });
     idle
 }

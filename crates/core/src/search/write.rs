@@ -4,7 +4,7 @@ use super::answer;
 use super::run::{Effect, Run, Stuck, View};
 use super::statement::{Combination, Done};
 use super::world::{Row, implies, position, same};
-use crate::program::access::{Effect as Deed, Node, Selected, Selection, TableAccess};
+use crate::program::access::{Effect as Deed, Node, Selection, TableAccess};
 use crate::program::paths::symbol::Symbol;
 use crate::program::predicate::Term;
 use crate::solve::Bool;
@@ -199,23 +199,19 @@ impl Run<'_, '_> {
                 .map(|row| (self.symbols.always, self.new_row(instance, found, table, row, view)))
                 .collect();
         };
-        let combinations = self.combinations(found, selection, view).filter(|_| selection.is_exact);
-        let Some(combinations) = combinations else {
+        let lines = selection.is_exact.then(|| self.select(instance, found, selection, view)).flatten();
+        let Some(lines) = lines else {
             self.is_exact = false;
             return Vec::new();
         };
         let mut rows = Vec::new();
-        for combination in combinations {
-            let guard = self.is_chosen(instance, found, selection, &combination, view);
+        for line in lines {
             let mut row = self.new_row(instance, found, table, &[], view);
-            for (assigned, column) in access.assigned.iter().zip(&selection.columns) {
+            for (assigned, value) in access.assigned.iter().zip(line.values) {
                 let Some(at) = position(&self.world.tables[table].columns, &assigned.column) else { continue };
-                row.columns[at] = match column {
-                    Selected::Value(term) => self.term(instance, found, &combination, view, term),
-                    Selected::Aggregate { .. } => self.symbols.opaque(),
-                };
+                row.columns[at] = value;
             }
-            rows.push((guard, row));
+            rows.push((line.there, row));
         }
         rows
     }

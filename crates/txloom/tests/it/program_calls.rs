@@ -132,6 +132,7 @@ const DRAWS: &[(&str, &[(&str, Draw)])] = &[
     ("write-skew", &[("customer", Number(1, 2)), ("kind", Number(1, 2)), ("amount", Number(1, 60))]),
     ("doors", &[("door", Number(1, 3))]),
     ("stock", &[("id", Fresh), ("item", Number(1, 2)), ("wanted", Number(1, 3))]),
+    ("invoices", &[("id", Fresh), ("year", Number(1, 3))]),
     ("long-fork", &[("sighting", Fresh)]),
     ("agenda-1", &[("flight", Number(1, 4))]),
     ("agenda-2", &[("c_id", Number(1, 3)), ("o_id", Fresh), ("amount", Number(1, 30))]),

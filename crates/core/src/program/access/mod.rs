@@ -51,7 +51,7 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Expr, Statement};
 
 pub use nodes::{Node, ProcedureAccess};
-pub use selection::{Aggregate, OrderTerm, Selected, Selection};
+pub use selection::{OrderTerm, Selection};
 pub(crate) use terms::constant;
 
 use crate::program::diagnostic::Diagnostic;

@@ -9,21 +9,18 @@
 //!   condition  new_order.no_d_id = :d        columns  min(new_order.no_o_id)
 //! ```
 //!
-//! Grouping, outer joins, DISTINCT, OFFSET (but for 0), derived tables and set operations are not said here: such a
-//! statement has no selection, or one that is not [exact](Selection::is_exact).
+//! Outer joins, OFFSET (but for 0), derived tables and set operations are not said here: such a statement has no
+//! selection, or one that is not [exact](Selection::is_exact).
 
 use std::ops::Range;
 
-use sqlparser::ast::{
-    DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, LimitClause, OrderByExpr,
-    OrderBySort, Query, Select, SelectItem,
-};
+use sqlparser::ast::{Distinct, Expr, GroupByExpr, LimitClause, OrderByExpr, OrderBySort, Query, Select, SelectItem};
 
 use super::query::{Condition, together};
 use super::scope::Kind;
 use super::{Analyzer, terms};
-use crate::program::located::last_plain;
-use crate::program::predicate::{Predicate, Term};
+use crate::program::located::plain;
+use crate::program::predicate::{Aggregation, Predicate, Term};
 use crate::value::Value;
 
 /// Which rows a statement chooses, and what it makes of them.
@@ -33,43 +30,19 @@ pub struct Selection {
     pub from: Range<usize>,
     /// What must be true of a combination.
     pub condition: Predicate,
+    /// What is the same for combinations that become one row: nothing for `SELECT SUM(x)`, the columns of the answer for
+    /// DISTINCT; `None` if each is a row of its own.
+    pub groups: Option<Vec<Term>>,
+    /// What must be true of a group.
+    pub having: Predicate,
     /// The columns of the answer; empty for a write.
-    pub columns: Vec<Selected>,
+    pub columns: Vec<Term>,
     /// What the rows are ordered by.
     pub order: Vec<OrderTerm>,
     /// How many rows there are at most.
     pub limit: Option<Term>,
     /// Whether this is all that there is to say.
     pub is_exact: bool,
-}
-
-/// A column of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Selected {
-    /// A value of each row.
-    Value(Term),
-    /// A value of all rows together.
-    Aggregate {
-        /// Which.
-        function: Aggregate,
-        /// What it is computed over; `None` for `COUNT(*)`.
-        over: Option<Term>,
-        /// Whether equal values count once.
-        distinct: bool,
-    },
-}
-
-/// A function of all rows together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregate {
-    /// How many there are, but for NULL.
-    Count,
-    /// Their sum; NULL without any.
-    Sum,
-    /// The least.
-    Min,
-    /// The greatest.
-    Max,
 }
 
 /// What rows are ordered by.
@@ -82,9 +55,28 @@ pub struct OrderTerm {
 }
 
 impl Selection {
-    /// Whether all rows become one.
-    pub fn aggregates(&self) -> bool {
-        self.columns.iter().any(|column| matches!(column, Selected::Aggregate { .. }))
+    /// Whether all rows become one, be there any or not.
+    pub fn is_one_row(&self) -> bool {
+        self.groups.as_ref().is_some_and(Vec::is_empty) && self.having == Predicate::True
+    }
+
+    /// What the rows are ordered by, so that the same groups give the same answer: those that are not told apart by ORDER
+    /// BY, by what they have in common.
+    pub fn ordering(&self) -> Vec<OrderTerm> {
+        let ascending = |term: &Term| OrderTerm { term: term.clone(), descending: false };
+        self.order.iter().cloned().chain(self.groups.iter().flatten().map(ascending)).collect()
+    }
+
+    /// What it takes of rows together, each once.
+    pub fn aggregations(&self) -> Vec<&Aggregation> {
+        let terms = self.columns.iter().chain(self.order.iter().map(|one| &one.term));
+        let mut all: Vec<&Aggregation> = Vec::new();
+        for one in terms.flat_map(Term::aggregations).chain(self.having.aggregations()) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        all
     }
 }
 
@@ -102,13 +94,16 @@ impl Analyzer<'_> {
         let complaints = self.diagnostics.len();
         let tables = self.access.tables.len();
         let columns = self.selected(&select.projection);
+        let names = Names { items: &select.projection, columns: columns.as_deref().unwrap_or_default() };
         let order: Vec<OrderTerm> = order
             .iter()
             .map(|one| OrderTerm {
-                term: self.term(&one.expr),
+                term: names.find(&one.expr).unwrap_or_else(|| self.term(&one.expr)),
                 descending: one.options.sort == Some(OrderBySort::Desc),
             })
             .collect();
+        let having = select.having.as_ref().map_or(Predicate::True, |having| self.predicate(having));
+        let by = self.grouped_by(&select.group_by, &names);
         let limit = query.limit_clause.as_ref().map(|limit| self.limit_term(limit));
         self.diagnostics.truncate(complaints);
         // A subquery would be accounted for twice.
@@ -120,16 +115,29 @@ impl Analyzer<'_> {
             && is_inner
             && tables == before + from
             && scope.iter().all(|relation| matches!(relation.kind, Kind::Table { .. }))
-            && matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
-            && select.having.is_none()
-            && select.distinct.is_none()
+            && by.is_some()
+            && select.qualify.is_none()
+            && matches!(select.distinct, None | Some(Distinct::Distinct | Distinct::All))
             && query.fetch.is_none()
             && columns.is_some()
             && limit.as_ref().is_none_or(Option::is_some);
-        let columns = columns.unwrap_or_default();
-        let limit = limit.flatten();
-        self.access.selection =
-            Some(Selection { from: before..before + from, condition, columns, order, limit, is_exact });
+        let is_distinct = select.distinct == Some(Distinct::Distinct);
+        let (columns, limit) = (columns.unwrap_or_default(), limit.flatten());
+        let from = before..before + from;
+        let mut selection = Selection { from, condition, groups: None, having, columns, order, limit, is_exact };
+        selection.group(by.unwrap_or_default(), is_distinct);
+        self.access.selection = Some(selection);
+    }
+
+    /// The terms of GROUP BY; `None` if they are more than terms.
+    fn grouped_by(&mut self, groups: &GroupByExpr, names: &Names<'_>) -> Option<Vec<Term>> {
+        let GroupByExpr::Expressions(groups, modifiers) = groups else { return None };
+        // A name is that of a column, or else one that the SELECT list gives.
+        let mut term = |group: &Expr| match self.term(group) {
+            Term::Any(_) | Term::Constant(_) => names.find(group),
+            term => Some(term),
+        };
+        groups.iter().map(&mut term).collect::<Option<Vec<_>>>().filter(|_| modifiers.is_empty())
     }
 
     /// Takes note of how the rows of an UPDATE or DELETE are chosen.
@@ -140,6 +148,8 @@ impl Analyzer<'_> {
         self.access.selection = Some(Selection {
             from: before..before + from,
             condition,
+            groups: None,
+            having: Predicate::True,
             columns: Vec::new(),
             order: Vec::new(),
             limit: None,
@@ -148,39 +158,20 @@ impl Analyzer<'_> {
     }
 
     /// The columns of a SELECT list; `None` if one of them cannot be said.
-    fn selected(&mut self, items: &[SelectItem]) -> Option<Vec<Selected>> {
+    fn selected(&mut self, items: &[SelectItem]) -> Option<Vec<Term>> {
         let mut columns = Vec::new();
         for item in items {
             match item {
                 SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
-                    columns.push(self.selected_one(expr));
+                    columns.push(self.term(expr));
                 }
                 SelectItem::Wildcard(_) if items.len() == 1 => {
-                    columns.extend(self.wildcard(None).into_iter().map(|output| Selected::Value(output.term)));
+                    columns.extend(self.wildcard(None).into_iter().map(|output| output.term));
                 }
                 _ => return None,
             }
         }
         Some(columns)
-    }
-
-    fn selected_one(&mut self, expr: &Expr) -> Selected {
-        let Expr::Function(function) = expr else { return Selected::Value(self.term(expr)) };
-        let aggregate = match last_plain(&function.name).as_str() {
-            "count" => Aggregate::Count,
-            "sum" => Aggregate::Sum,
-            "min" => Aggregate::Min,
-            "max" => Aggregate::Max,
-            _ => return Selected::Value(self.term(expr)),
-        };
-        let FunctionArguments::List(list) = &function.args else { return Selected::Value(self.term(expr)) };
-        let over = match list.args.as_slice() {
-            [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => None,
-            [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => Some(self.term(argument)),
-            _ => return Selected::Value(self.term(expr)),
-        };
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        Selected::Aggregate { function: aggregate, over, distinct }
     }
 
     /// The term of a LIMIT that leaves no row out at the beginning.
@@ -195,5 +186,45 @@ impl Analyzer<'_> {
         let is_nothing = |offset: &Expr| terms::constant(offset) == Some(Value::int(0));
         let term = terms::constant(limit).map_or_else(|| self.term(limit), Term::Constant);
         offset.is_none_or(is_nothing).then_some(term)
+    }
+}
+
+impl Selection {
+    /// Rows become one by what GROUP BY says, by aggregates, or by DISTINCT.
+    fn group(&mut self, by: Vec<Term>, is_distinct: bool) {
+        let is_together = !by.is_empty() || !self.aggregations().is_empty();
+        // Without groups, HAVING is something else on each system; with them, DISTINCT groups once more.
+        self.is_exact &= is_together || self.having == Predicate::True;
+        self.is_exact &= self.having.is_understood();
+        self.is_exact &= by.is_empty() || !is_distinct;
+        self.groups = match is_together {
+            true => Some(by),
+            false => is_distinct.then(|| self.columns.clone()),
+        };
+    }
+}
+
+/// What the columns of a SELECT list are called.
+struct Names<'s> {
+    items: &'s [SelectItem],
+    columns: &'s [Term],
+}
+
+impl Names<'_> {
+    /// The column that is meant in ORDER BY or GROUP BY: by its name, or by its number.
+    fn find(&self, expr: &Expr) -> Option<Term> {
+        let at = match expr {
+            Expr::Identifier(name) => self.items.iter().position(|item| match item {
+                SelectItem::ExprWithAlias { alias, .. } => plain(alias) == plain(name),
+                _ => false,
+            })?,
+            Expr::Value(_) => match terms::constant(expr)? {
+                Value::Number(number) => usize::try_from(number.to_i64()?).ok()?.checked_sub(1)?,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        // With `*`, items and columns are not the same.
+        (self.items.len() == self.columns.len()).then(|| self.columns.get(at).cloned())?
     }
 }

@@ -3,18 +3,15 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, UnaryOperator,
-    Value as Literal, Visit, Visitor,
+    BinaryOperator, CaseWhen, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Query, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
 use super::Analyzer;
 use crate::program::ir::{BinaryOp, Variable};
 use crate::program::located::{last_plain, plain};
-use crate::program::predicate::{Predicate, Term, Unknown};
+use crate::program::predicate::{Aggregate, Aggregation, Predicate, Term, Unknown};
 use crate::value::{Number, Value};
-
-/// Functions that give their first argument, unless it is NULL.
-const STAND_INS: &[&str] = &["coalesce", "ifnull", "nvl"];
 
 impl Analyzer<'_> {
     /// A value.
@@ -45,20 +42,80 @@ impl Analyzer<'_> {
                 Term::Arithmetic { op, left: Box::new(self.term(left)), right: Box::new(self.term(right)) }
             }
             Expr::Function(function) if last_plain(&function.name) == "values" => self.inserted_value(expr),
-            Expr::Function(function) if STAND_INS.contains(&last_plain(&function.name).as_str()) => {
-                self.first_unless_null(function).unwrap_or_else(|| Term::Any(self.unknown(expr)))
+            Expr::Function(function) => self.function(function).unwrap_or_else(|| Term::Any(self.unknown(expr))),
+            Expr::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
             other => Term::Any(self.unknown(other)),
         }
     }
 
-    /// `COALESCE(x, 0)` where `x` is never NULL.
-    fn first_unless_null(&mut self, function: &Function) -> Option<Term> {
+    /// The functions that every system has; `None` for others.
+    fn function(&mut self, function: &Function) -> Option<Term> {
         let FunctionArguments::List(list) = &function.args else { return None };
-        let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first() else { return None };
-        let Term::Column(column) = self.term(first) else { return None };
-        let known = self.schema.table(&column.element.table)?.column(&column.element.column)?;
-        (!known.nullable).then_some(Term::Column(column))
+        let is_plain = function.over.is_none()
+            && function.filter.is_none()
+            && function.within_group.is_empty()
+            && list.clauses.is_empty();
+        let arguments: Option<Vec<&Expr>> = list.args.iter().map(argument).collect();
+        let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        match (last_plain(&function.name).as_str(), arguments) {
+            _ if !is_plain => None,
+            ("count", None) if matches!(list.args[..], [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => {
+                Some(aggregation(Aggregate::Count, None, false))
+            }
+            (name, Some(arguments)) => match (aggregate(name), arguments.as_slice()) {
+                (Some(function), [over]) => Some(aggregation(function, Some(self.term(over)), is_distinct)),
+                (None, arguments) => self.stand_in(name, arguments),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Functions that choose one of their arguments.
+    fn stand_in(&mut self, name: &str, arguments: &[&Expr]) -> Option<Term> {
+        match (name, arguments) {
+            ("coalesce" | "ifnull" | "nvl", [first, rest @ ..]) if !rest.is_empty() => {
+                let first = self.term(first);
+                let otherwise = match rest {
+                    [last] => self.term(last),
+                    rest => self.stand_in(name, rest)?,
+                };
+                Some(if self.is_never_null(&first) { first } else { choice(is_null(&first), otherwise, first) })
+            }
+            ("nullif", [value, other]) => {
+                let (value, other) = (self.term(value), self.term(other));
+                let is_equal = Predicate::Compare { op: BinaryOp::Equal, left: value.clone(), right: other };
+                Some(choice(is_equal, Term::Constant(Value::Null), value))
+            }
+            ("if", [condition, then, otherwise]) => {
+                Some(choice(self.predicate(condition), self.term(then), self.term(otherwise)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `CASE WHEN a THEN b ELSE c END`, `CASE a WHEN b THEN c END`.
+    fn case(&mut self, operand: Option<&Expr>, cases: &[CaseWhen], otherwise: Option<&Expr>) -> Term {
+        let operand = operand.map(|operand| self.term(operand));
+        let otherwise = otherwise.map_or(Term::Constant(Value::Null), |otherwise| self.term(otherwise));
+        cases.iter().rev().fold(otherwise, |otherwise, case| {
+            let condition = match &operand {
+                Some(left) => {
+                    let (left, right) = (left.clone(), self.term(&case.condition));
+                    Predicate::Compare { op: BinaryOp::Equal, left, right }
+                }
+                None => self.predicate(&case.condition),
+            };
+            choice(condition, self.term(&case.result), otherwise)
+        })
+    }
+
+    fn is_never_null(&self, term: &Term) -> bool {
+        let Term::Column(column) = term else { return false };
+        let table = self.schema.table(&column.element.table);
+        table.and_then(|table| table.column(&column.element.column)).is_some_and(|known| !known.nullable)
     }
 
     /// A condition.
@@ -176,6 +233,32 @@ impl Visitor for Parts {
         }
         ControlFlow::Continue(())
     }
+}
+
+fn argument(argument: &FunctionArg) -> Option<&Expr> {
+    if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument { Some(expr) } else { None }
+}
+
+fn aggregate(name: &str) -> Option<Aggregate> {
+    Some(match name {
+        "count" => Aggregate::Count,
+        "sum" => Aggregate::Sum,
+        "min" => Aggregate::Min,
+        "max" => Aggregate::Max,
+        _ => return None,
+    })
+}
+
+fn aggregation(function: Aggregate, over: Option<Term>, distinct: bool) -> Term {
+    Term::Aggregate(Box::new(Aggregation { function, over, distinct }))
+}
+
+fn is_null(term: &Term) -> Predicate {
+    Predicate::IsNull(term.clone())
+}
+
+fn choice(condition: Predicate, then: Term, otherwise: Term) -> Term {
+    Term::Choice { condition: Box::new(condition), then: Box::new(then), otherwise: Box::new(otherwise) }
 }
 
 fn negate(predicate: Predicate, negated: bool) -> Predicate {

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::rows::Row;
 use super::symbol::{Place, Symbol, Symbols, Truth};
 use crate::program::ir::{BinaryOp, Expr, ExprKind};
-use crate::program::predicate::{ColumnRef, Predicate, Term};
+use crate::program::predicate::{Aggregation, ColumnRef, Predicate, Term};
 use crate::solve::{Bool, Int};
 
 /// What names mean, and how values are computed with.
@@ -29,6 +29,11 @@ pub(crate) trait Scope {
 
     /// `a / b` in SQL: what it gives, and whether division by zero fails, engines disagree on.
     fn divide_in_sql(&mut self, _a: &Symbol, _b: &Symbol, _place: &Place) -> Symbol {
+        self.symbols().opaque()
+    }
+
+    /// A value of rows together, which a scope of single rows does not know.
+    fn aggregate(&mut self, _aggregation: &Aggregation) -> Symbol {
         self.symbols().opaque()
     }
 
@@ -110,6 +115,8 @@ pub(crate) trait Scope {
                 let inner = self.term(inner, place);
                 self.symbols().negate(&inner)
             }
+            Term::Choice { condition, then, otherwise } => self.choice(condition, then, otherwise, place),
+            Term::Aggregate(aggregation) => self.aggregate(aggregation),
             Term::Any(_) => self.symbols().opaque(),
             Term::Arithmetic { op: BinaryOp::Divide, left, right } => {
                 let (left, right) = (self.term(left, place), self.term(right, place));
@@ -120,6 +127,17 @@ pub(crate) trait Scope {
                 self.symbols().arithmetic(*op, &left, &right, place)
             }
         }
+    }
+
+    /// One value or another one. Only the one that is chosen has to be there.
+    fn choice(&mut self, condition: &Predicate, then: &Term, otherwise: &Term, place: &Place) -> Symbol {
+        let is_chosen = self.predicate(condition, place).is_true;
+        let problem = &mut self.symbols().problem;
+        let is_other = problem.not(is_chosen);
+        let guards = [is_chosen, is_other].map(|one| problem.and(place.guard, one));
+        let then = self.term(then, &Place { guard: guards[0], ..*place });
+        let otherwise = self.term(otherwise, &Place { guard: guards[1], ..*place });
+        self.symbols().choose(is_chosen, &then, &otherwise)
     }
 
     /// The truth of a condition.

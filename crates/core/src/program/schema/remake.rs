@@ -261,8 +261,12 @@ impl Maker<'_> {
         Some(match term {
             Term::Column(column) => table.column(&column.element.column)?.written.clone(),
             Term::Constant(value) => self.dialect.literal(value),
-            Term::Variable(_) | Term::Any(_) => return None,
+            Term::Variable(_) | Term::Aggregate(_) | Term::Any(_) => return None,
             Term::Negate(inner) => format!("-({})", self.term(table, inner)?),
+            Term::Choice { condition, then, otherwise } => {
+                let (then, otherwise) = (self.term(table, then)?, self.term(table, otherwise)?);
+                format!("CASE WHEN {} THEN {then} ELSE {otherwise} END", self.condition(table, condition)?)
+            }
             Term::Arithmetic { op, left, right } => {
                 format!("({} {op} {})", self.term(table, left)?, self.term(table, right)?)
             }

@@ -17,10 +17,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CHECK, Change, Edit, Ground, Home, Place};
-use crate::program::access::{Aggregate, Effect, Node, Selected, TableAccess};
+use crate::program::access::{Effect, Node, TableAccess};
 use crate::program::code::OperationKind;
 use crate::program::ir::{BinaryOp, Expr, ExprKind};
-use crate::program::predicate::Term;
+use crate::program::predicate::{Aggregate, Term};
 use crate::value::Value;
 
 /// The check that the question before a write hopes for.
@@ -74,9 +74,9 @@ fn old_value<'n>(node: &'n Node, written: &TableAccess, column: &str) -> Option<
 
 /// The sum of one row is its value.
 fn is_of_one_row(node: &Node) -> bool {
-    let columns = node.access.selection.as_ref().filter(|one| one.is_exact).map(|one| one.columns.as_slice());
-    let Some([Selected::Aggregate { function, over: Some(Term::Column(_)), .. }]) = columns else { return false };
-    [Aggregate::Sum, Aggregate::Min, Aggregate::Max].contains(function)
+    let selection = node.access.selection.as_ref().filter(|one| one.is_exact && one.is_one_row());
+    let Some([Term::Aggregate(one)]) = selection.map(|one| one.columns.as_slice()) else { return false };
+    one.function != Aggregate::Count && matches!(one.over, Some(Term::Column(_)))
 }
 
 /// Whether a decision was true, or false, whenever a node is reached; `None` if it may have been either, or not made.
@@ -168,7 +168,7 @@ impl Sum {
             Term::Arithmetic { op, left, right } => {
                 Sum::of_two(*op, Sum::of_term(left, column)?, Sum::of_term(right, column)?)
             }
-            Term::Any(_) => None,
+            Term::Choice { .. } | Term::Aggregate(_) | Term::Any(_) => None,
         }
     }
 

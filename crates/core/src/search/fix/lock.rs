@@ -38,7 +38,7 @@ fn can_lock(access: &Access, engine: &str) -> bool {
     let is_read = |one: &crate::program::access::TableAccess| one.effect == Effect::Read && one.lock.is_none();
     let Some(selection) = access.selection.as_ref().filter(|selection| selection.is_exact) else { return false };
     access.tables.iter().all(is_read)
-        && (!selection.aggregates() || LOCKS_AGGREGATES.contains(&engine))
+        && (selection.groups.is_none() || LOCKS_AGGREGATES.contains(&engine))
         && (access.tables.len() == 1 || LOCKS_JOINS.contains(&engine))
         && engine != "sqlite"
 }

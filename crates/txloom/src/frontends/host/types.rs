@@ -148,7 +148,7 @@ impl Types<'_> {
                 self.note(&one.variable.name, &name);
             }
         }
-        let is_aggregate = access.selection.as_ref().is_some_and(|selection| selection.aggregates());
+        let is_aggregate = access.selection.as_ref().is_some_and(|one| !one.aggregations().is_empty());
         let column = |output: &OutputColumn| {
             let known = output.origins.iter().next().and_then(|element| self.schema.type_of(element));
             // What is counted has no origin.

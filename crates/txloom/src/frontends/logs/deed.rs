@@ -7,7 +7,7 @@
 //! ```
 
 use txloom_core::program::BinaryOp;
-use txloom_core::program::access::{Access, Effect, Place, Reach, Selected, TableAccess};
+use txloom_core::program::access::{Access, Effect, Place, Reach, TableAccess};
 use txloom_core::program::predicate::{Element, Term};
 use txloom_core::program::schema::{Schema, TypeKind};
 
@@ -93,16 +93,17 @@ pub(super) fn deed(access: &Access, schema: &Schema) -> Deed {
 }
 
 fn aggregate(access: &Access, schema: &Schema) -> Option<Deed> {
-    let selection = access.selection.as_ref().filter(|selection| !selection.columns.is_empty())?;
+    let selection = access.selection.as_ref().filter(|one| one.is_one_row() && !one.columns.is_empty())?;
     let position = |element: &Element| {
         let columns = &schema.table(&element.table)?.columns;
         let column = columns.iter().position(|column| column.name == element.column)?;
         Some((table_of(schema, &element.table)?, column))
     };
     let over = selection.columns.iter().map(|column| match column {
-        Selected::Aggregate { over: Some(Term::Column(column)), .. } => Some(position(&column.element)),
-        Selected::Aggregate { .. } => Some(None),
-        Selected::Value(_) => None,
+        Term::Aggregate(one) => {
+            Some(one.over.as_ref().and_then(Term::as_column).and_then(|one| position(&one.element)))
+        }
+        _ => None,
     });
     Some(Deed::Aggregate { over: over.collect::<Option<Vec<_>>>()? })
 }

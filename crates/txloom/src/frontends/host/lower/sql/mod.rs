@@ -324,7 +324,7 @@ impl Lowerer<'_> {
 /// Whether a query has one row at most: by key, or computed over all rows.
 fn has_one_row(access: &Access) -> bool {
     let is_by_key = |table: &TableAccess| matches!(table.reach, Reach::Key(_));
-    let is_aggregate = access.selection.as_ref().is_some_and(|one| one.is_exact && one.aggregates());
+    let is_aggregate = access.selection.as_ref().is_some_and(|one| one.is_exact && one.is_one_row());
     is_aggregate || (!access.tables.is_empty() && access.tables.iter().all(is_by_key))
 }
 
