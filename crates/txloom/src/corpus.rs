@@ -231,6 +231,7 @@ pub const PROGRAMS: &[CorpusProgram] = &[
     small_program!("doors"),
     small_program!("stock"),
     small_program!("invoices"),
+    small_program!("bookings"),
     small_program!("long-fork"),
     small_program!("agenda-1"),
     small_program!("agenda-1-fixed"),

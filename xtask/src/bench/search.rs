@@ -62,7 +62,7 @@ pub(super) fn run(table: &mut String) -> Result<bool> {
 fn searched(name: &str, grouping: bool, time: Option<Duration>) -> Result<Searched> {
     let project = program(name, "mariadb.sql")?;
     let level = Target::parse("eventual", None)?;
-    let bounds = Bounds { length: 4, instances: 3, split_statements: true };
+    let bounds = Bounds { length: 4, instances: 3 };
     let wanted = Wanted { level, bounds, external: false, initial: None, prefix: 0, time, grouping, second: None };
     let called = search::called(&project);
     Ok(search::search(&search::prepare(&project, &called, &wanted), &wanted))

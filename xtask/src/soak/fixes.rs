@@ -21,6 +21,7 @@ const PROGRAMS: &[&[&str]] = &[
     &["doors.sql"],
     &["stock.sql"],
     &["invoices.sql"],
+    &["bookings.sql"],
     &["withdraw.sql"],
     &["long-fork.sql"],
     &["tatp/schema.sql", "tatp/{}.sql"],

@@ -85,7 +85,7 @@ fn directed() -> Result<Vec<String>> {
     for (instances, project) in [(2, &project), (3, &project), (2, &delivered)] {
         let wanted = Wanted {
             level: Level::parse("eventual", None)?,
-            bounds: Bounds { length: 4, instances, split_statements: true },
+            bounds: Bounds { length: 4, instances },
             external: false,
             initial: Some(search::rows_of(project, runner.engines_mut()[0].as_mut())?),
             prefix: 0,

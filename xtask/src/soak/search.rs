@@ -92,7 +92,7 @@ fn measured(target: &str, level: &str, name: &str, file: &str, length: Option<us
     let is_store = info.capabilities.nodes > 0;
     let rules = Level::parse(level, (!is_store).then_some((info.family, info.settings.as_slice())))?;
     let instances = if is_store || length.is_some() { 3 } else { 2 };
-    let bounds = Bounds { length: length.unwrap_or(4), instances, split_statements: is_store };
+    let bounds = Bounds { length: length.unwrap_or(4), instances };
     let wanted = Wanted {
         level: rules,
         bounds,

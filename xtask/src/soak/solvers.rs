@@ -54,7 +54,7 @@ fn measured(solver: &Solver, level: &str, engine: Option<&str>, name: &str) -> R
     let file = if engine == Some("postgres") { "postgres.sql" } else { "mariadb.sql" };
     let project = if BENCHMARKS.contains(&name) { program(name, file)? } else { small(name)? };
     let level = Level::parse(level, engine.map(|engine| (engine, &[] as &[String])))?;
-    let bounds = Bounds { length: 4, instances: 2, split_statements: engine.is_none() };
+    let bounds = Bounds { length: 4, instances: 2 };
     let second = Arc::new(Second::new(solver.clone().with_limit(LIMITS.0)));
     let wanted = Wanted {
         level,

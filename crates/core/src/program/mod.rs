@@ -80,6 +80,7 @@ mod failure;
 pub mod diagnostic;
 mod located;
 pub mod predicate;
+pub mod selection;
 pub mod schema;
 pub mod access;
 pub mod front;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::program::ir::{BinaryOp, Span, Variable};
+use crate::program::selection::Subquery;
 use crate::value::Value;
 
 /// A column of a table: what AGENDA calls a database element.
@@ -67,6 +68,8 @@ pub enum Term {
     },
     /// A value of all rows together, or of all rows of a group.
     Aggregate(Box<Aggregation>),
+    /// The value that a query answers with; NULL if it has no row.
+    Query(Box<Subquery>),
     /// Any value.
     Any(Unknown),
 }
@@ -133,6 +136,15 @@ pub enum Predicate {
         /// Where.
         list: Vec<Term>,
     },
+    /// `EXISTS (SELECT …)`
+    Exists(Box<Subquery>),
+    /// `x IN (SELECT …)`
+    Among {
+        /// What is looked for.
+        term: Term,
+        /// Where.
+        query: Box<Subquery>,
+    },
     /// Any truth value.
     Any(Unknown),
 }
@@ -142,8 +154,9 @@ impl Predicate {
     pub fn is_understood(&self) -> bool {
         let is_known = Term::is_understood;
         match self {
-            Predicate::True => true,
+            Predicate::True | Predicate::Exists(_) => true,
             Predicate::Any(_) => false,
+            Predicate::Among { term, .. } => is_known(term),
             Predicate::And(inner) | Predicate::Or(inner) => inner.iter().all(Predicate::is_understood),
             Predicate::Not(inner) => inner.is_understood(),
             Predicate::Compare { left, right, .. } => is_known(left) && is_known(right),
@@ -182,6 +195,7 @@ impl Term {
                 otherwise.walk(visit);
             }
             Term::Aggregate(aggregation) => aggregation.over.iter().for_each(|term| term.walk(visit)),
+            Term::Query(query) => query.outside.over.iter().for_each(|term| term.walk(visit)),
             Term::Any(unknown) => unknown.over.iter().for_each(|term| term.walk(visit)),
             Term::Column(_) | Term::Constant(_) | Term::Variable(_) => {}
         }
@@ -206,6 +220,7 @@ impl Term {
         let mut origins = BTreeSet::new();
         self.walk(&mut |term| match term {
             Term::Column(column) => drop(origins.insert(column.element.clone())),
+            Term::Query(query) => origins.extend(query.outside.origins.iter().cloned()),
             Term::Any(unknown) => origins.extend(unknown.origins.iter().cloned()),
             Term::Choice { condition, .. } => origins.extend(condition.origins()),
             _ => {}
@@ -266,6 +281,8 @@ impl Predicate {
             Predicate::Compare { left, right, .. } => visit(vec![left, right]),
             Predicate::IsNull(term) => visit(vec![term]),
             Predicate::In { term, list } => visit(std::iter::once(term).chain(list).collect()),
+            Predicate::Exists(query) => visit(query.outside.over.iter().collect()),
+            Predicate::Among { term, query } => visit(std::iter::once(term).chain(&query.outside.over).collect()),
             Predicate::Any(unknown) => visit(unknown.over.iter().collect()),
         }
     }
@@ -290,6 +307,9 @@ impl Predicate {
         match self {
             Predicate::And(inner) | Predicate::Or(inner) => origins.extend(inner.iter().flat_map(Predicate::origins)),
             Predicate::Not(inner) => origins.extend(inner.origins()),
+            Predicate::Exists(query) | Predicate::Among { query, .. } => {
+                origins.extend(query.outside.origins.iter().cloned());
+            }
             Predicate::Any(unknown) => origins.extend(unknown.origins.iter().cloned()),
             _ => {}
         }
@@ -308,6 +328,7 @@ impl fmt::Display for Term {
             Term::Arithmetic { op, left, right } => write!(f, "({left} {op} {right})"),
             Term::Choice { condition, then, otherwise } => write!(f, "({condition} ? {then} : {otherwise})"),
             Term::Aggregate(aggregation) => aggregation.fmt(f),
+            Term::Query(query) => query.outside.fmt(f),
             Term::Any(unknown) => unknown.fmt(f),
         }
     }
@@ -355,6 +376,8 @@ impl fmt::Display for Predicate {
                 let list: Vec<String> = list.iter().map(Term::to_string).collect();
                 write!(f, "{term} in ({})", list.join(", "))
             }
+            Predicate::Exists(query) => query.outside.fmt(f),
+            Predicate::Among { term, query } => write!(f, "{term} in {}", query.outside),
             Predicate::Any(unknown) => unknown.fmt(f),
         }
     }

@@ -220,7 +220,8 @@ impl Shape<'_> {
         let is_split = |visit: &Visit| visit.through == Through::One;
         let all_split = self.cycle.visits.iter().all(is_split);
         let loses_late = self.visits().any(|one| one.0.through != Through::One && loses(one));
-        self.count() == 2 && (loses_late || (all_split && self.visits().any(loses)))
+        let is_lost = || all_split && !self.is_phantom() && self.visits().any(loses);
+        self.count() == 2 && (loses_late || is_lost())
     }
 
     /// Two that write, and two that see the one and not the other.
@@ -323,7 +324,7 @@ mod tests {
         );
         let sample = Sample::new(&text);
         let conflicts = sample.conflicts(EXTERNAL);
-        let bounds = Bounds { instances: 2, split_statements: true, ..Bounds::default() };
+        let bounds = Bounds { instances: 2, ..Bounds::default() };
         let between = cycles(&conflicts, bounds)
             .into_iter()
             .filter(|cycle| cycle.procedure(&conflicts, 0) != cycle.procedure(&conflicts, 1));
@@ -366,7 +367,7 @@ mod tests {
             (WRITE_SKEW, two, "write skew"),
             (DIRTY_READ, two, "dirty read"),
             (DIRTY_WRITE, two, "dirty write"),
-            (LONG_FORK, Bounds { length: 6, instances: 4, split_statements: false }, "long fork"),
+            (LONG_FORK, Bounds { length: 6, instances: 4 }, "long fork"),
         ] {
             let found = classes(&Sample::new(text), bounds, Options::default());
             assert!(found.contains(name), "{name}: {found:?}");

@@ -23,8 +23,10 @@
 //! once: a cycle that comes back to an instance contains a shorter one that does not. From one instance to the next a
 //! dependency leads. A cycle is valid (§4.3, Fig. 12) if it has at least two dependencies, and one ST.
 //!
-//! There is one more kind. Where the read and the write of one statement are not atomic, as across replicas, two times
-//! `SET x = x + 1` is enough, without any ST ([`Bounds::split_statements`]).
+//! There is one more kind. A statement that reads and writes does not see what others have not committed yet, or have
+//! written on another replica. So two times `INSERT … WHERE NOT EXISTS (…)`, each in a transaction of its own, are
+//! enough, without any ST, and across replicas two times `SET x = x + 1`. Such a cycle needs two reads in a row that
+//! miss a write, or one, if who missed it overwrites it.
 //!
 //! Rotations of a cycle are one cycle, and which instance is called A does not matter: of all rotations the least one
 //! is kept. Of a *structure* ([`Structure`]) are all cycles with the same procedures, kinds of dependencies and tables,
@@ -181,14 +183,11 @@ pub struct Bounds {
     pub length: usize,
     /// How many instances.
     pub instances: usize,
-    /// Whether two statements that both read and write make a cycle by themselves, without a third one: where the read
-    /// and the write of a statement are not one, as across replicas.
-    pub split_statements: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { length: 4, instances: 3, split_statements: false }
+        Bounds { length: 4, instances: 3 }
     }
 }
 
@@ -285,17 +284,20 @@ impl Search<'_> {
     fn close(&mut self) {
         let path = &self.path;
         let has_st = path.iter().any(|visit| visit.through != Through::One);
-        let is_valid = has_st || (self.bounds.split_statements && self.is_split());
+        let is_valid = has_st || self.misses_writes();
         let rotation = |by: usize| path[by..].iter().chain(&path[..by]);
         if is_valid && (1..path.len()).all(|by| rotation(0).le(rotation(by))) {
             self.found.push(Cycle { visits: path.as_slice().into() });
         }
     }
 
-    /// Whether two statements each read before the other wrote, or one of them did and writes last.
-    fn is_split(&self) -> bool {
+    /// Whether two statements in a row read before the next one wrote, or one of two did and writes last.
+    fn misses_writes(&self) -> bool {
         let kinds: Vec<Kind> = self.path.iter().map(|visit| self.conflicts.edge(visit.hop).kind).collect();
-        matches!(kinds.as_slice(), [Kind::Rw, Kind::Rw | Kind::Ww] | [Kind::Ww, Kind::Rw])
+        let mut in_a_row = kinds.iter().zip(kinds.iter().cycle().skip(1));
+        in_a_row.any(|pair| pair == (&Kind::Rw, &Kind::Rw))
+            || kinds == [Kind::Rw, Kind::Ww]
+            || kinds == [Kind::Ww, Kind::Rw]
     }
 }
 

@@ -10,25 +10,13 @@
 
 use super::answer::{self, Line};
 use super::hops::{differ, is_opaque};
-use super::run::{Run, View};
 use super::scene::Scene;
 use super::statement::Combination;
-use super::world::Row;
-use crate::program::access::{Node, Selection};
+use crate::program::access::Selection;
 use crate::program::paths::expression::Scope;
-use crate::program::paths::symbol::{Symbol, Symbols};
+use crate::program::paths::symbol::{Place, Symbol, Symbols};
 use crate::program::predicate::{Aggregation, Term};
 use crate::solve::Bool;
-
-/// Who looks at what.
-pub(super) struct Here<'h> {
-    /// The call.
-    pub(super) instance: usize,
-    /// Its statement.
-    pub(super) found: &'h Node,
-    /// The rows that it sees.
-    pub(super) view: &'h View,
-}
 
 /// Combinations of rows that become one line.
 pub(super) struct Group {
@@ -40,27 +28,27 @@ pub(super) struct Group {
     members: Vec<(Bool, Combination)>,
 }
 
-impl Run<'_, '_> {
+impl Scene<'_, '_> {
     /// The groups of the combinations that are chosen.
     pub(super) fn groups(
         &mut self,
-        here: &Here<'_>,
         selection: &Selection,
         chosen: Vec<(Bool, Combination)>,
+        place: &Place,
     ) -> Vec<Group> {
         let alone = |(there, first): (Bool, Combination)| Group { there, first, members: Vec::new() };
         match selection.groups.as_deref() {
             None => chosen.into_iter().map(alone).collect(),
             Some([]) => vec![Group { there: self.symbols.always, first: Combination::new(), members: chosen }],
-            Some(by) => self.grouped(here, by, &chosen),
+            Some(by) => self.grouped(by, &chosen, place),
         }
     }
 
-    fn grouped(&mut self, here: &Here<'_>, by: &[Term], chosen: &[(Bool, Combination)]) -> Vec<Group> {
+    fn grouped(&mut self, by: &[Term], chosen: &[(Bool, Combination)], place: &Place) -> Vec<Group> {
         let mut keys: Vec<Vec<Symbol>> = Vec::new();
         for (_, combination) in chosen {
-            let key = by.iter().map(|term| self.term(here.instance, here.found, combination, here.view, term));
-            keys.push(key.collect());
+            let mut scene = self.at(combination);
+            keys.push(by.iter().map(|term| scene.term(term, place)).collect());
         }
         let mut groups = Vec::new();
         for (at, (there, first)) in chosen.iter().enumerate() {
@@ -80,28 +68,23 @@ impl Run<'_, '_> {
     }
 
     /// What becomes of a group.
-    pub(super) fn line(&mut self, here: &Here<'_>, selection: &Selection, group: &Group) -> Line {
+    pub(super) fn line(&mut self, selection: &Selection, group: &Group, place: &Place) -> Line {
         let mut together = Vec::new();
         for aggregation in selection.aggregations() {
-            together.push((aggregation, self.aggregated(here, aggregation, group)));
+            together.push((aggregation, self.aggregated(aggregation, group, place)));
         }
-        let place = self.place(here.instance, here.found.operation.span);
-        let rows: Vec<(usize, usize, &Row)> =
-            group.first.iter().map(|(access, table, slot)| (*access, *table, &here.view[table][*slot])).collect();
-        let variables = &self.locals[here.instance].variables;
-        let mut scene = Scene::of_rows(self.symbols, variables, self.world, &rows).with(&together);
-        let values = selection.columns.iter().map(|term| scene.term(term, &place)).collect();
-        let order = selection.ordering().iter().map(|one| scene.term(&one.term, &place)).collect();
-        let is_had = scene.predicate(&selection.having, &place).is_true;
+        let mut scene = self.at(&group.first).with(&together);
+        let values = selection.columns.iter().map(|term| scene.term(term, place)).collect();
+        let order = selection.ordering().iter().map(|one| scene.term(&one.term, place)).collect();
+        let is_had = scene.predicate(&selection.having, place).is_true;
         Line { there: self.symbols.problem.and(group.there, is_had), values, order }
     }
 
-    fn aggregated(&mut self, here: &Here<'_>, aggregation: &Aggregation, group: &Group) -> Symbol {
+    fn aggregated(&mut self, aggregation: &Aggregation, group: &Group, place: &Place) -> Symbol {
         let mut each = Vec::new();
         for (there, combination) in &group.members {
             let over = aggregation.over.as_ref();
-            let value = over.map(|over| self.term(here.instance, here.found, combination, here.view, over));
-            each.push((*there, value));
+            each.push((*there, over.map(|over| self.at(combination).term(over, place))));
         }
         answer::aggregate(self.symbols, aggregation, &each)
     }

@@ -1,7 +1,6 @@
 //! Which rows a statement looks at, as they are or as they might be.
 
 use super::run::{Run, View, node_of};
-use super::scene::Scene;
 use super::world::{Row, same};
 use super::write::rows_of;
 use crate::program::access::{Effect as Deed, Node, TableAccess};
@@ -59,9 +58,9 @@ impl Run<'_, '_> {
         let combinations = selection.and_then(|selection| self.combinations(found, selection, view));
         let (Some(selection), Some(combinations)) = (selection, combinations) else {
             let place = self.place(instance, access.span);
-            let rows = [(at, table, row)];
-            let mut scene = Scene::of_rows(self.symbols, &self.locals[instance].variables, self.world, &rows);
-            let matches = scene.predicate(&access.predicate, &place).is_true;
+            let combination = vec![(at, table, slot)];
+            let mut scene = self.scene(instance, found, view);
+            let matches = scene.at(&combination).predicate(&access.predicate, &place).is_true;
             return self.symbols.problem.and(row.present, matches);
         };
         let mut looks = self.symbols.never;

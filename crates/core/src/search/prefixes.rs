@@ -72,7 +72,7 @@ mod tests {
         let rows = Rows::new();
         let options = Options {
             levels: vec![level; called.len()],
-            bounds: Bounds { length: 4, instances: 2, split_statements: false },
+            bounds: Bounds { length: 4, instances: 2 },
             external: false,
             initial: Some(&rows),
             prefix,

@@ -192,15 +192,14 @@ impl Run<'_, '_> {
     /// The rows that an INSERT adds, each if a condition is true.
     fn new_rows(&mut self, instance: usize, found: &Node, at: usize, table: usize, view: &View) -> Vec<(Bool, Row)> {
         let access = &found.access.tables[at];
-        let Some(selection) = found.access.selection.as_ref() else {
+        if found.access.selection.is_none() {
             let rows = rows_of(access);
             return rows
                 .iter()
                 .map(|row| (self.symbols.always, self.new_row(instance, found, table, row, view)))
                 .collect();
-        };
-        let lines = selection.is_exact.then(|| self.select(instance, found, selection, view)).flatten();
-        let Some(lines) = lines else {
+        }
+        let Some(lines) = self.answer(instance, found, view) else {
             self.is_exact = false;
             return Vec::new();
         };

@@ -133,6 +133,7 @@ const DRAWS: &[(&str, &[(&str, Draw)])] = &[
     ("doors", &[("door", Number(1, 3))]),
     ("stock", &[("id", Fresh), ("item", Number(1, 2)), ("wanted", Number(1, 3))]),
     ("invoices", &[("id", Fresh), ("year", Number(1, 3))]),
+    ("bookings", &[("id", Fresh), ("room", Number(1, 3)), ("starts", Number(8, 15)), ("ends", Number(9, 17))]),
     ("long-fork", &[("sighting", Fresh)]),
     ("agenda-1", &[("flight", Number(1, 4))]),
     ("agenda-2", &[("c_id", Number(1, 3)), ("o_id", Fresh), ("amount", Number(1, 30))]),

@@ -50,8 +50,8 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{Expr, Statement};
 
+pub use crate::program::selection::{OrderTerm, Selection};
 pub use nodes::{Node, ProcedureAccess};
-pub use selection::{OrderTerm, Selection};
 pub(crate) use terms::constant;
 
 use crate::program::diagnostic::Diagnostic;
@@ -253,6 +253,8 @@ struct Analyzer<'a> {
     ctes: Vec<(String, Vec<Output>)>,
     /// The views that are being looked into: one that contains itself must not go on for ever.
     views: Vec<String>,
+    /// How the query that ended last is answered.
+    answered: Option<Selection>,
 }
 
 impl<'a> Analyzer<'a> {
@@ -265,12 +267,17 @@ impl<'a> Analyzer<'a> {
             scopes: Vec::new(),
             ctes: Vec::new(),
             views: Vec::new(),
+            answered: None,
         }
     }
 
     fn statement(&mut self, tree: &Statement) -> Vec<Output> {
         match tree {
-            Statement::Query(query) => self.query(query),
+            Statement::Query(query) => {
+                let outputs = self.query(query);
+                self.access.selection = self.answered.take();
+                outputs
+            }
             Statement::Insert(insert) => self.insert(insert),
             Statement::Update(update) => self.update(update),
             Statement::Delete(delete) => self.delete(delete),

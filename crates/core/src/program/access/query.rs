@@ -39,10 +39,13 @@ impl Analyzer<'_> {
                 self.scopes.push(Scope { relations: vec![aliases(&outputs)] });
                 self.order(order, limited);
                 self.scopes.pop();
+                self.answered = None;
                 outputs
             }
         };
+        let answered = self.answered.take();
         self.limit(query.limit_clause.as_ref());
+        self.answered = answered.filter(|_| query.with.is_none() && self.views.is_empty());
         self.ctes.truncate(hidden);
         outputs
     }
@@ -115,10 +118,8 @@ impl Analyzer<'_> {
         let mut conditions = Vec::new();
         let before = self.enter(&select.from, &mut conditions);
         let outputs = self.select_body(select, &mut conditions, before);
-        if self.scopes.len() == 1 && self.views.is_empty() && query.with.is_none() {
-            let (condition, is_inner) = together(&conditions);
-            self.select_rows(select, query, order, condition, is_inner, before);
-        }
+        let (condition, is_inner) = together(&conditions);
+        let selection = self.select_rows(select, query, order, condition, is_inner, before);
         self.in_scope().push(aliases(&outputs));
         self.order(order, limited);
         for lock in &query.locks {
@@ -127,6 +128,7 @@ impl Analyzer<'_> {
             self.lock(kind, of.as_deref());
         }
         self.scopes.pop();
+        self.answered = Some(selection);
         outputs
     }
 

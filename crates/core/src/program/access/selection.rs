@@ -1,87 +1,19 @@
-//! How the answer of a plain statement is made of rows: conditions, columns, aggregates, order.
-//!
-//! Which columns a statement touches is not enough to *compute* what it does. For the statements that most applications
-//! are made of, this is:
-//!
-//! ```text
-//!   SELECT MIN(no_o_id) INTO :o FROM new_order WHERE no_d_id = :d
-//!
-//!   condition  new_order.no_d_id = :d        columns  min(new_order.no_o_id)
-//! ```
-//!
-//! Outer joins, OFFSET (but for 0), derived tables and set operations are not said here: such a statement has no
-//! selection, or one that is not [exact](Selection::is_exact).
+//! SELECT, UPDATE and DELETE of the parser → [`Selection`].
 
 use std::ops::Range;
 
 use sqlparser::ast::{Distinct, Expr, GroupByExpr, LimitClause, OrderByExpr, OrderBySort, Query, Select, SelectItem};
 
 use super::query::{Condition, together};
-use super::scope::Kind;
+use super::scope::{Kind, Relation};
 use super::{Analyzer, terms};
 use crate::program::located::plain;
-use crate::program::predicate::{Aggregation, Predicate, Term};
+use crate::program::predicate::{Predicate, Term};
+use crate::program::selection::{OrderTerm, Selection};
 use crate::value::Value;
 
-/// Which rows a statement chooses, and what it makes of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Selection {
-    /// The accesses whose rows are combined.
-    pub from: Range<usize>,
-    /// What must be true of a combination.
-    pub condition: Predicate,
-    /// What is the same for combinations that become one row: nothing for `SELECT SUM(x)`, the columns of the answer for
-    /// DISTINCT; `None` if each is a row of its own.
-    pub groups: Option<Vec<Term>>,
-    /// What must be true of a group.
-    pub having: Predicate,
-    /// The columns of the answer; empty for a write.
-    pub columns: Vec<Term>,
-    /// What the rows are ordered by.
-    pub order: Vec<OrderTerm>,
-    /// How many rows there are at most.
-    pub limit: Option<Term>,
-    /// Whether this is all that there is to say.
-    pub is_exact: bool,
-}
-
-/// What rows are ordered by.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OrderTerm {
-    /// The value.
-    pub term: Term,
-    /// Whether the greatest comes first.
-    pub descending: bool,
-}
-
-impl Selection {
-    /// Whether all rows become one, be there any or not.
-    pub fn is_one_row(&self) -> bool {
-        self.groups.as_ref().is_some_and(Vec::is_empty) && self.having == Predicate::True
-    }
-
-    /// What the rows are ordered by, so that the same groups give the same answer: those that are not told apart by ORDER
-    /// BY, by what they have in common.
-    pub fn ordering(&self) -> Vec<OrderTerm> {
-        let ascending = |term: &Term| OrderTerm { term: term.clone(), descending: false };
-        self.order.iter().cloned().chain(self.groups.iter().flatten().map(ascending)).collect()
-    }
-
-    /// What it takes of rows together, each once.
-    pub fn aggregations(&self) -> Vec<&Aggregation> {
-        let terms = self.columns.iter().chain(self.order.iter().map(|one| &one.term));
-        let mut all: Vec<&Aggregation> = Vec::new();
-        for one in terms.flat_map(Term::aggregations).chain(self.having.aggregations()) {
-            if !all.contains(&one) {
-                all.push(one);
-            }
-        }
-        all
-    }
-}
-
 impl Analyzer<'_> {
-    /// Takes note of how the outermost SELECT is computed. Its FROM clause is the innermost scope.
+    /// How a SELECT is computed. Its FROM clause is the innermost scope.
     pub(super) fn select_rows(
         &mut self,
         select: &Select,
@@ -90,7 +22,7 @@ impl Analyzer<'_> {
         condition: Predicate,
         is_inner: bool,
         before: usize,
-    ) {
+    ) -> Selection {
         let complaints = self.diagnostics.len();
         let tables = self.access.tables.len();
         let columns = self.selected(&select.projection);
@@ -109,12 +41,10 @@ impl Analyzer<'_> {
         // A subquery would be accounted for twice.
         let is_plain = self.access.tables.len() == tables;
         self.access.tables.truncate(tables);
-        let scope = self.scopes.last().map(|scope| scope.relations.as_slice()).unwrap_or_default();
-        let from = scope.len();
+        let from = self.from(before);
         let is_exact = is_plain
             && is_inner
-            && tables == before + from
-            && scope.iter().all(|relation| matches!(relation.kind, Kind::Table { .. }))
+            && from.as_ref().is_some_and(|from| tables == from.end || condition.is_understood())
             && by.is_some()
             && select.qualify.is_none()
             && matches!(select.distinct, None | Some(Distinct::Distinct | Distinct::All))
@@ -123,10 +53,17 @@ impl Analyzer<'_> {
             && limit.as_ref().is_none_or(Option::is_some);
         let is_distinct = select.distinct == Some(Distinct::Distinct);
         let (columns, limit) = (columns.unwrap_or_default(), limit.flatten());
-        let from = before..before + from;
+        let from = from.unwrap_or(before..before);
         let mut selection = Selection { from, condition, groups: None, having, columns, order, limit, is_exact };
         selection.group(by.unwrap_or_default(), is_distinct);
-        self.access.selection = Some(selection);
+        selection
+    }
+
+    /// The accesses of the innermost scope, if it is made of tables, and nothing stands between them.
+    fn from(&self, before: usize) -> Option<Range<usize>> {
+        let relations = self.scopes.last().map(|scope| scope.relations.as_slice()).unwrap_or_default();
+        let is_in_line = |(at, relation): (usize, &Relation)| matches!(relation.kind, Kind::Table { access, .. } if access == before + at);
+        relations.iter().enumerate().all(is_in_line).then(|| before..before + relations.len())
     }
 
     /// The terms of GROUP BY; `None` if they are more than terms.
@@ -143,10 +80,16 @@ impl Analyzer<'_> {
     /// Takes note of how the rows of an UPDATE or DELETE are chosen.
     pub(super) fn write_rows(&mut self, conditions: &[Condition], before: usize, limited: bool) {
         let (condition, is_inner) = together(conditions);
-        let from = self.scopes.last().map_or(0, |scope| scope.relations.len());
-        let is_exact = is_inner && !limited && self.access.tables.len() == before + from;
+        let from = self.from(before);
+        let tables = &self.access.tables;
+        let is_known = |from: &Range<usize>| {
+            let mut assigned = tables[from.clone()].iter().flat_map(|access| &access.assigned);
+            condition.is_understood() && assigned.all(|one| one.value.is_understood())
+        };
+        let is_whole = from.as_ref().is_some_and(|from| tables.len() == from.end || is_known(from));
+        let is_exact = is_inner && !limited && is_whole;
         self.access.selection = Some(Selection {
-            from: before..before + from,
+            from: from.unwrap_or(before..before),
             condition,
             groups: None,
             having: Predicate::True,
@@ -163,7 +106,11 @@ impl Analyzer<'_> {
         for item in items {
             match item {
                 SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
-                    columns.push(self.term(expr));
+                    let term = self.term(expr);
+                    if !term.is_understood() && terms::is_of_many_rows(expr) {
+                        return None;
+                    }
+                    columns.push(term);
                 }
                 SelectItem::Wildcard(_) if items.len() == 1 => {
                     columns.extend(self.wildcard(None).into_iter().map(|output| output.term));
@@ -186,21 +133,6 @@ impl Analyzer<'_> {
         let is_nothing = |offset: &Expr| terms::constant(offset) == Some(Value::int(0));
         let term = terms::constant(limit).map_or_else(|| self.term(limit), Term::Constant);
         offset.is_none_or(is_nothing).then_some(term)
-    }
-}
-
-impl Selection {
-    /// Rows become one by what GROUP BY says, by aggregates, or by DISTINCT.
-    fn group(&mut self, by: Vec<Term>, is_distinct: bool) {
-        let is_together = !by.is_empty() || !self.aggregations().is_empty();
-        // Without groups, HAVING is something else on each system; with them, DISTINCT groups once more.
-        self.is_exact &= is_together || self.having == Predicate::True;
-        self.is_exact &= self.having.is_understood();
-        self.is_exact &= by.is_empty() || !is_distinct;
-        self.groups = match is_together {
-            true => Some(by),
-            false => is_distinct.then(|| self.columns.clone()),
-        };
     }
 }
 

@@ -11,7 +11,31 @@ use super::Analyzer;
 use crate::program::ir::{BinaryOp, Variable};
 use crate::program::located::{last_plain, plain};
 use crate::program::predicate::{Aggregate, Aggregation, Predicate, Term, Unknown};
+use crate::program::selection::{Selection, Subquery};
 use crate::value::{Number, Value};
+
+/// Functions of rows together that are not computed.
+const OTHER_AGGREGATES: &[&str] = &[
+    "any_value",
+    "array_agg",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "bool_and",
+    "bool_or",
+    "every",
+    "group_concat",
+    "json_agg",
+    "json_arrayagg",
+    "json_objectagg",
+    "jsonb_agg",
+    "std",
+    "stddev",
+    "string_agg",
+    "total",
+    "variance",
+];
 
 impl Analyzer<'_> {
     /// A value.
@@ -46,6 +70,10 @@ impl Analyzer<'_> {
             Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
+            Expr::Subquery(query) => match self.subquery(query, true) {
+                Ok(query) => Term::Query(Box::new(query)),
+                Err(unknown) => Term::Any(unknown),
+            },
             other => Term::Any(self.unknown(other)),
         }
     }
@@ -146,6 +174,17 @@ impl Analyzer<'_> {
                 let (term, list) = (self.term(expr), list.iter().map(|one| self.term(one)).collect());
                 negate(Predicate::In { term, list }, *negated)
             }
+            Expr::Exists { subquery, negated } => match self.subquery(subquery, false) {
+                Ok(query) => negate(Predicate::Exists(Box::new(query)), *negated),
+                Err(unknown) => Predicate::Any(unknown),
+            },
+            Expr::InSubquery { expr, subquery, negated } => {
+                let term = self.term(expr);
+                match self.subquery(subquery, true) {
+                    Ok(query) => negate(Predicate::Among { term, query: Box::new(query) }, *negated),
+                    Err(unknown) => Predicate::Any(Unknown { over: vec![term], ..unknown }),
+                }
+            }
             Expr::Value(value) if matches!(value.value, Literal::Boolean(true)) => Predicate::True,
             other => Predicate::Any(self.unknown(other)),
         }
@@ -163,7 +202,7 @@ impl Analyzer<'_> {
     }
 
     /// Something that the tree cannot say: the terms inside, and what comes in through subqueries.
-    fn unknown(&mut self, expr: &Expr) -> Unknown {
+    pub(super) fn unknown(&mut self, expr: &Expr) -> Unknown {
         let mut unknown = Unknown::default();
         let mut parts = Parts { depth: 0, leaves: Vec::new(), queries: Vec::new(), counts: false };
         let _ = expr.visit(&mut parts);
@@ -171,16 +210,30 @@ impl Analyzer<'_> {
             unknown.over.push(self.term(leaf));
         }
         for (query, is_value) in &parts.queries {
-            let before = self.access.tables.len();
-            let outputs = self.query(query);
-            if *is_value {
-                unknown.origins.extend(outputs.iter().flat_map(|output| output.term.origins()));
-            }
-            if unknown.origins.is_empty() {
-                unknown.origins.extend(self.deciding(before..self.access.tables.len()));
-            }
+            let outside = match self.subquery(query, *is_value) {
+                Ok(query) => query.outside,
+                Err(outside) => outside,
+            };
+            unknown.origins.extend(outside.origins);
         }
         unknown
+    }
+
+    /// A query inside an expression, if how it is answered is understood, or else the columns that come in.
+    fn subquery(&mut self, query: &Query, is_value: bool) -> Result<Subquery, Unknown> {
+        let before = self.access.tables.len();
+        let outputs = self.query(query);
+        let mut outside = Unknown::default();
+        if is_value {
+            outside.origins.extend(outputs.iter().flat_map(|output| output.term.origins()));
+        }
+        if outside.origins.is_empty() {
+            outside.origins.extend(self.deciding(before..self.access.tables.len()));
+        }
+        match self.answered.take().filter(Selection::is_understood) {
+            Some(selection) => Ok(Subquery { selection, outside }),
+            None => Err(outside),
+        }
     }
 
     /// `VALUES(x)` in an upsert: what was to be inserted into `x`.
@@ -233,6 +286,21 @@ impl Visitor for Parts {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether a function of more than one row is in an expression.
+pub(super) fn is_of_many_rows(expr: &Expr) -> bool {
+    let is_one = |expr: &Expr| match expr {
+        Expr::Function(function) => {
+            let name = last_plain(&function.name);
+            function.over.is_some() || aggregate(&name).is_some() || OTHER_AGGREGATES.contains(&name.as_str())
+        }
+        _ => false,
+    };
+    let found = sqlparser::ast::visit_expressions(expr, |expr| {
+        if is_one(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found.is_break()
 }
 
 fn argument(argument: &FunctionArg) -> Option<&Expr> {

@@ -82,7 +82,11 @@ impl Analyzer<'_> {
                 let rows: Vec<&Vec<Expr>> = values.rows.iter().map(|row| &row.content).collect();
                 rows.into_iter().map(row).collect()
             }
-            _ => vec![self.query(source).iter().map(Output::seen_outside).collect()],
+            _ => {
+                let row = self.query(source).iter().map(Output::seen_outside).collect();
+                self.access.selection = self.answered.take();
+                vec![row]
+            }
         };
         if let Some(row) = rows.iter().find(|row| row.len() != columns.len() && !columns.contains(&EVERY.to_string())) {
             let message = format!("{} columns are to be filled with {} values", columns.len(), row.len());
@@ -189,7 +193,7 @@ impl Analyzer<'_> {
             let values: Vec<Term> = match (&assignment.value, columns.len()) {
                 (value, 1) => vec![self.term(value)],
                 (Expr::Tuple(values), _) => values.iter().map(|value| self.term(value)).collect(),
-                (value, count) => vec![self.term(value); count],
+                (value, count) => vec![Term::Any(self.unknown(value)); count],
             };
             for ((qualifier, column), value) in columns.into_iter().zip(values) {
                 let whole = self.scopes.clone();

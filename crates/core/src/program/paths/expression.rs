@@ -7,6 +7,7 @@ use super::rows::Row;
 use super::symbol::{Place, Symbol, Symbols, Truth};
 use crate::program::ir::{BinaryOp, Expr, ExprKind};
 use crate::program::predicate::{Aggregation, ColumnRef, Predicate, Term};
+use crate::program::selection::Subquery;
 use crate::solve::{Bool, Int};
 
 /// What names mean, and how values are computed with.
@@ -35,6 +36,21 @@ pub(crate) trait Scope {
     /// A value of rows together, which a scope of single rows does not know.
     fn aggregate(&mut self, _aggregation: &Aggregation) -> Symbol {
         self.symbols().opaque()
+    }
+
+    /// What a query answers with. Who does not know the rows does not know it.
+    fn query(&mut self, _query: &Subquery, _place: &Place) -> Symbol {
+        self.symbols().opaque()
+    }
+
+    /// Whether a query has rows.
+    fn exists(&mut self, _query: &Subquery, _place: &Place) -> Truth {
+        self.symbols().opaque_truth()
+    }
+
+    /// Whether a value is among what a query answers with.
+    fn among(&mut self, _value: &Symbol, _query: &Subquery, _place: &Place) -> Truth {
+        self.symbols().opaque_truth()
     }
 
     /// The value of an expression.
@@ -117,6 +133,7 @@ pub(crate) trait Scope {
             }
             Term::Choice { condition, then, otherwise } => self.choice(condition, then, otherwise, place),
             Term::Aggregate(aggregation) => self.aggregate(aggregation),
+            Term::Query(query) => self.query(query, place),
             Term::Any(_) => self.symbols().opaque(),
             Term::Arithmetic { op: BinaryOp::Divide, left, right } => {
                 let (left, right) = (self.term(left, place), self.term(right, place));
@@ -174,6 +191,11 @@ pub(crate) trait Scope {
                     self.symbols().both(none, differs)
                 });
                 none.opposite()
+            }
+            Predicate::Exists(query) => self.exists(query, place),
+            Predicate::Among { term, query } => {
+                let term = self.term(term, place);
+                self.among(&term, query, place)
             }
             Predicate::Any(_) => self.symbols().opaque_truth(),
         }

@@ -242,7 +242,7 @@ impl Maker<'_> {
             Some(format!("({})", inner?.join(word)))
         };
         match predicate {
-            Predicate::True | Predicate::Any(_) => None,
+            Predicate::True | Predicate::Exists(_) | Predicate::Among { .. } | Predicate::Any(_) => None,
             Predicate::And(inner) => joined(inner, " AND "),
             Predicate::Or(inner) => joined(inner, " OR "),
             Predicate::Not(inner) => Some(format!("NOT ({})", self.condition(table, inner)?)),
@@ -261,7 +261,7 @@ impl Maker<'_> {
         Some(match term {
             Term::Column(column) => table.column(&column.element.column)?.written.clone(),
             Term::Constant(value) => self.dialect.literal(value),
-            Term::Variable(_) | Term::Aggregate(_) | Term::Any(_) => return None,
+            Term::Variable(_) | Term::Aggregate(_) | Term::Query(_) | Term::Any(_) => return None,
             Term::Negate(inner) => format!("-({})", self.term(table, inner)?),
             Term::Choice { condition, then, otherwise } => {
                 let (then, otherwise) = (self.term(table, then)?, self.term(table, otherwise)?);

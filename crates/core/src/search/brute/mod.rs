@@ -237,10 +237,9 @@ fn until_found(search: &Search<'_>, group: &Group) -> Examined {
 }
 
 fn options(target: Target, procedures: usize) -> Options<'static> {
-    let is_store = matches!(target, Target::Store(_));
     Options {
         levels: vec![target; procedures],
-        bounds: Bounds { length: 4, instances: 2, split_statements: is_store },
+        bounds: Bounds { length: 4, instances: 2 },
         external: true,
         initial: None,
         prefix: 0,

@@ -47,7 +47,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use keys::Row;
-pub use touch::{Grip, Touch};
+pub use touch::{Grip, Touch, Within};
 
 use crate::flow::program::Given;
 use crate::program::access::Effect;

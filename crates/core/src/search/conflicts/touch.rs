@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::constants::Known;
 use super::keys::{self, Row, Rows};
 use super::{Column, Options};
-use crate::program::access::{EVERY, Effect, Lock, Node, Reach, TableAccess};
+use crate::program::access::{Access, EVERY, Effect, Lock, Node, Reach, TableAccess};
 use crate::program::schema::{Action, ForeignKey, Schema, Table};
 use crate::search::used::Needs;
 
@@ -26,6 +26,31 @@ pub enum Grip {
     Exist,
 }
 
+/// The statement that a look is a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// A query.
+    Query,
+    /// `INSERT … SELECT`, or the UPDATE of one table.
+    Fill,
+    /// Another write: a DELETE, an INSERT of values that a query gives.
+    Write,
+}
+
+impl Within {
+    fn of(access: &Access) -> Within {
+        let has = |effect: Effect| access.tables.iter().any(|one| one.effect == effect);
+        let is_of_one = access.selection.as_ref().is_some_and(|selection| selection.from.len() == 1);
+        if access.tables.iter().all(|one| one.effect == Effect::Read) {
+            Within::Query
+        } else if (has(Effect::Insert) && access.selection.is_some()) || (has(Effect::Update) && is_of_one) {
+            Within::Fill
+        } else {
+            Within::Write
+        }
+    }
+}
+
 /// What a statement does to the rows of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Touch {
@@ -33,6 +58,8 @@ pub struct Touch {
     pub table: String,
     /// How firmly it takes hold of them.
     pub grip: Grip,
+    /// What it is a part of.
+    pub within: Within,
     /// Which row it is, if there is one, and always the same.
     pub row: Option<Row>,
     /// The columns that are read, and count.
@@ -134,8 +161,9 @@ impl Toucher<'_> {
         stable: &BTreeSet<&str>,
     ) -> Vec<Touch> {
         let mut touches = Vec::new();
+        let within = Within::of(&node.access);
         for (at, access) in node.access.tables.iter().enumerate() {
-            touches.push(self.touch(procedure, access, at, needs, stable));
+            touches.push(Touch { within, ..self.touch(procedure, access, at, needs, stable) });
             if self.options.references && access.effect != Effect::Read {
                 self.parents(procedure, access, stable, &mut touches);
                 self.children(access, &mut touches);
@@ -172,6 +200,7 @@ impl Toucher<'_> {
             tests: access.tests.iter().filter(|column| !primary.contains(column)).cloned().collect(),
             table: access.table.clone(),
             grip,
+            within: Within::Query,
             row: key.map(|key| self.rows.row(procedure, &access.table, key)),
             reads,
             reads_existence: looks || (self.options.external && self.has_full_key(access)),
@@ -289,6 +318,7 @@ fn looked_up(table: &str, columns: impl IntoIterator<Item = String>) -> Touch {
     Touch {
         table: table.to_string(),
         grip: Grip::Refer,
+        within: Within::Write,
         row: None,
         reads: columns.into_iter().collect(),
         reads_existence: true,

@@ -12,7 +12,7 @@ fn shown(text: &str, options: Options, bounds: Bounds) -> Vec<String> {
     cycles(&conflicts, bounds).iter().map(|cycle| cycle.show(&conflicts, &sample.names())).collect()
 }
 
-const TWO: Bounds = Bounds { length: 4, instances: 2, split_statements: true };
+const TWO: Bounds = Bounds { length: 4, instances: 2 };
 
 #[test]
 fn small_programs_have_the_cycles_that_one_expects() {
@@ -29,9 +29,8 @@ fn small_programs_have_the_cycles_that_one_expects() {
     assert_eq!(shown(DIRTY_WRITE, Options::default(), TWO), ["choose:0..1 -ww settings-> choose:1^0 -ww settings->"]);
     let long_fork = "raise_first:0 -wr counters-> look:2..3 -rw counters-> raise_second:0 -wr counters-> look:3^2 -rw \
                      counters->";
-    let long = Bounds { length: 6, instances: 4, split_statements: false };
+    let long = Bounds { length: 6, instances: 4 };
     assert!(shown(LONG_FORK, Options::default(), long).contains(&long_fork.to_string()));
-    assert_eq!(shown(LONG_FORK, Options::default(), Bounds { split_statements: false, ..TWO }), [""; 0]);
     let undone = "take:4^1 -wr stock-> note:1 -rw stock->".to_string();
     assert!(shown(DIRTY_READ, Options::default(), TWO).contains(&undone));
     let kept = Options { rollbacks: false, ..Options::default() };
@@ -39,12 +38,11 @@ fn small_programs_have_the_cycles_that_one_expects() {
 }
 
 #[test]
-fn statements_that_are_not_atomic_are_cycles_by_themselves() {
+fn statements_that_read_and_write_are_cycles_by_themselves() {
     let twice = "raise_first:0 -rw counters-> raise_first:0 -rw counters->".to_string();
     let found = shown(LONG_FORK, Options::default(), TWO);
     assert_eq!(found.len(), 4, "{found:?}");
     assert!(found.contains(&twice));
-    assert!(!shown(LONG_FORK, Options::default(), Bounds { split_statements: false, ..TWO }).contains(&twice));
 }
 
 #[test]
@@ -97,6 +95,13 @@ fn by_definition(conflicts: &Conflicts, bounds: Bounds) -> BTreeSet<Vec<Visit>> 
         }
     }
     let leads = |from: &Visit, to: &Visit| conflicts.edge(from.hop).to == to.enter;
+    let is_valid = |path: &[Visit]| {
+        let kind = |at: usize| conflicts.edge(path[at % path.len()].hop).kind;
+        let misses = |at: usize| kind(at) == Kind::Rw && kind(at + 1) == Kind::Rw;
+        let overwrites = |at: usize| path.len() == 2 && kind(at) == Kind::Rw && kind(at + 1) == Kind::Ww;
+        let is_through = path.iter().any(|visit| visit.through != Through::One);
+        is_through || (0..path.len()).any(|at| misses(at) || overwrites(at))
+    };
     let mut open: Vec<Vec<Visit>> = all_visits.iter().map(|visit| vec![*visit]).collect();
     let mut found = BTreeSet::new();
     while let Some(path) = open.pop() {
@@ -106,7 +111,7 @@ fn by_definition(conflicts: &Conflicts, bounds: Bounds) -> BTreeSet<Vec<Visit>> 
             if longer.len() > bounds.instances || longer.iter().map(Visit::length).sum::<usize>() > bounds.length {
                 continue;
             }
-            if leads(next, &longer[0]) && longer.iter().any(|visit| visit.through != Through::One) {
+            if leads(next, &longer[0]) && is_valid(&longer) {
                 found.insert(longer.clone());
             }
             open.push(longer);
@@ -121,7 +126,7 @@ fn random_programs_have_the_cycles_of_the_definition() {
     for seed in 0..60 {
         let sample = Sample::new(&random_program(seed));
         let conflicts = sample.conflicts(Options { external: seed % 2 == 0, ..Options::default() });
-        let bounds = Bounds { split_statements: false, ..Bounds::default() };
+        let bounds = Bounds::default();
         let expect = by_definition(&conflicts, bounds);
         let mut covered = BTreeSet::new();
         for cycle in cycles(&conflicts, bounds) {
@@ -159,7 +164,7 @@ fn the_anomalies_of_the_paper_are_in_reach() {
         (13, "payment payment", "customer", false),
     ] {
         let conflicts = sample.conflicts(Options { external, ..Options::default() });
-        let found = cycles(&conflicts, Bounds { split_statements: true, ..Bounds::default() });
+        let found = cycles(&conflicts, Bounds::default());
         let is_it = |cycle: &&Cycle| {
             let of = |instance| names[cycle.procedure(&conflicts, instance)];
             let mut own: Vec<&str> = (0..cycle.visits.len()).map(of).collect();

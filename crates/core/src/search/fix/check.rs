@@ -168,7 +168,7 @@ impl Sum {
             Term::Arithmetic { op, left, right } => {
                 Sum::of_two(*op, Sum::of_term(left, column)?, Sum::of_term(right, column)?)
             }
-            Term::Choice { .. } | Term::Aggregate(_) | Term::Any(_) => None,
+            Term::Choice { .. } | Term::Aggregate(_) | Term::Query(_) | Term::Any(_) => None,
         }
     }
 

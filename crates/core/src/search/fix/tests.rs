@@ -21,7 +21,7 @@ fn proposed(source: &str, engine: &str, level: &str) -> Vec<(String, String, Str
     let schema = &sample.reading.schema;
     let ground = Ground { schema, procedures: &procedures, conflicts: &conflicts, level: Target::Engine(rules) };
     let mut all = Vec::new();
-    for cycle in cycles(&conflicts, Bounds { length: 4, instances: 2, split_statements: false }) {
+    for cycle in cycles(&conflicts, Bounds { length: 4, instances: 2 }) {
         for change in changes(&ground, &cycle) {
             let edits: Vec<&Edit> = change.edits.iter().collect();
             let diff = diff::unified("p", source, &apply(source, &edits).unwrap());

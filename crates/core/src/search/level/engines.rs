@@ -13,17 +13,19 @@
 //!
 //! Rows that were written or locked are locked until the transaction ends, everywhere. Foreign keys lock the row that
 //! they refer to, against its removal (PostgreSQL) or against any change (InnoDB). InnoDB's serializable locks what
-//! queries read.
+//! queries read; at repeatable read, it locks what writes read beside the rows that they change, and at read committed
+//! what a DELETE or an `INSERT … VALUES ((SELECT …))` reads, but not `INSERT … SELECT` and the UPDATE of one table.
 //!
 //! # Limits
 //!
-//! What InnoDB locks beside the rows that match (gaps, and every row that a scan without an index looks at) is not
-//! here: a plan may wait where nobody expects it, and a run says so. That H2's serializable is none, which guarantees
+//! What InnoDB locks beside the rows that match (gaps, but for those that queries inside of writes look into, and every
+//! row that a scan without an index looks at) is not here: a plan may wait where nobody expects it, and a run says so. That H2's serializable is none, which guarantees
 //! do not say either, is not here.
 
 use std::fmt;
 
 use crate::level::LevelName;
+use crate::search::conflicts::Within;
 
 /// What a plain query sees of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +47,17 @@ pub enum Acts {
     Committed,
     /// The transaction's snapshot; a row that was changed since refuses them.
     Snapshot,
+}
+
+/// Whether writes lock what they only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InnerReads {
+    /// They do not.
+    Free,
+    /// They do, but for `INSERT … SELECT` and the UPDATE of one table.
+    Mostly,
+    /// They do, shared.
+    Locked,
 }
 
 /// What a foreign key does to the row that it refers to.
@@ -73,6 +86,8 @@ pub struct EngineRules {
     pub acts: Acts,
     /// Whether plain queries lock what they read, shared.
     pub queries_lock: bool,
+    /// Whether queries that are parts of writes do.
+    pub inner_reads: InnerReads,
     /// What foreign keys lock.
     pub references: References,
     /// Whether everything is serializable: then transactions are planned one after the other, and nothing else.
@@ -92,18 +107,18 @@ pub const RULES: &[EngineRules] = &[
     row("postgres", "repeatable read", View::FirstStatement, Acts::Snapshot, References::Keep),
     serializable(row("postgres", "serializable", View::FirstStatement, Acts::Snapshot, References::Keep)),
     // The setting, the usual one since 11.6.2, makes a difference at repeatable read only.
-    set(row("mariadb", "read uncommitted", View::Latest, Acts::Committed, References::Share)),
-    row("mariadb", "read uncommitted", View::Latest, Acts::Committed, References::Share),
-    set(row("mariadb", "read committed", View::Statement, Acts::Committed, References::Share)),
-    row("mariadb", "read committed", View::Statement, Acts::Committed, References::Share),
-    set(row("mariadb", "repeatable read", View::FirstQuery, Acts::Snapshot, References::Share)),
-    row("mariadb", "repeatable read", View::FirstQuery, Acts::Committed, References::Share),
-    set(locking(row("mariadb", "serializable", View::Statement, Acts::Committed, References::Share))),
-    locking(row("mariadb", "serializable", View::Statement, Acts::Committed, References::Share)),
-    row("mysql", "read uncommitted", View::Latest, Acts::Committed, References::Share),
-    row("mysql", "read committed", View::Statement, Acts::Committed, References::Share),
-    row("mysql", "repeatable read", View::FirstQuery, Acts::Committed, References::Share),
-    locking(row("mysql", "serializable", View::Statement, Acts::Committed, References::Share)),
+    set(innodb("mariadb", "read uncommitted", View::Latest, Acts::Committed)),
+    innodb("mariadb", "read uncommitted", View::Latest, Acts::Committed),
+    set(innodb("mariadb", "read committed", View::Statement, Acts::Committed)),
+    innodb("mariadb", "read committed", View::Statement, Acts::Committed),
+    set(innodb("mariadb", "repeatable read", View::FirstQuery, Acts::Snapshot)),
+    innodb("mariadb", "repeatable read", View::FirstQuery, Acts::Committed),
+    set(locking(innodb("mariadb", "serializable", View::Statement, Acts::Committed))),
+    locking(innodb("mariadb", "serializable", View::Statement, Acts::Committed)),
+    innodb("mysql", "read uncommitted", View::Latest, Acts::Committed),
+    innodb("mysql", "read committed", View::Statement, Acts::Committed),
+    innodb("mysql", "repeatable read", View::FirstQuery, Acts::Committed),
+    locking(innodb("mysql", "serializable", View::Statement, Acts::Committed)),
     row("h2", "read uncommitted", View::Latest, Acts::Committed, References::Share),
     row("h2", "read committed", View::Statement, Acts::Committed, References::Share),
     row("h2", "repeatable read", View::FirstStatement, Acts::Snapshot, References::Share),
@@ -112,7 +127,18 @@ pub const RULES: &[EngineRules] = &[
 ];
 
 const fn row(engine: &'static str, level: &'static str, view: View, acts: Acts, references: References) -> EngineRules {
-    EngineRules { engine, settings: &[], level, view, acts, queries_lock: false, references, serializable: false }
+    let inner_reads = InnerReads::Free;
+    let (settings, queries_lock, serializable) = (&[], false, false);
+    EngineRules { engine, settings, level, view, acts, queries_lock, inner_reads, references, serializable }
+}
+
+/// InnoDB: at the lower levels some of the queries inside of writes lock, at the higher ones all do.
+const fn innodb(engine: &'static str, level: &'static str, view: View, acts: Acts) -> EngineRules {
+    let inner_reads = match view {
+        View::Latest | View::Statement => InnerReads::Mostly,
+        View::FirstStatement | View::FirstQuery => InnerReads::Locked,
+    };
+    EngineRules { inner_reads, ..row(engine, level, view, acts, References::Share) }
 }
 
 const fn serializable(rules: EngineRules) -> EngineRules {
@@ -126,7 +152,7 @@ const fn set(rules: EngineRules) -> EngineRules {
 
 /// Serializable by locks.
 const fn locking(rules: EngineRules) -> EngineRules {
-    EngineRules { serializable: true, queries_lock: true, ..rules }
+    EngineRules { serializable: true, queries_lock: true, inner_reads: InnerReads::Locked, ..rules }
 }
 
 impl EngineRules {
@@ -137,6 +163,15 @@ impl EngineRules {
                 && rules.level == level.as_str()
                 && rules.settings.iter().all(|setting| settings.iter().any(|other| other == setting))
         })
+    }
+
+    /// Whether what is only looked at is locked.
+    pub fn locks_reads(&self, within: Within) -> bool {
+        match within {
+            Within::Query => self.queries_lock,
+            Within::Fill => self.inner_reads == InnerReads::Locked,
+            Within::Write => self.inner_reads != InnerReads::Free,
+        }
     }
 
     /// The rules of the same engine, with the same settings, at another level.

@@ -2,9 +2,9 @@
 
 use super::scene::Scene;
 use super::{Apart, Plan};
-use crate::search::conflicts::{Grip, Kind, Touch};
+use crate::search::conflicts::{Grip, Kind, Touch, Within};
 use crate::search::level::Target;
-use crate::search::level::engines::{Acts, EngineRules, References, View};
+use crate::search::level::engines::{Acts, EngineRules, InnerReads, References, View};
 
 /// The plan for an order, if the cycle's hops agree with what the engine does.
 pub(super) fn plan(scene: &Scene<'_>) -> Option<Plan> {
@@ -48,10 +48,26 @@ impl Node<'_> {
             match hop.kind {
                 _ if hop.is_ordered() && from >= to => false,
                 Kind::Wr => self.sees(from, to),
-                Kind::Rw => hop.to_undo || !self.sees(to, from),
+                Kind::Rw => hop.to_undo || (!self.sees(to, from) && !self.holds_up(hop.table, from, to)),
                 Kind::Ww => true,
             }
         })
+    }
+
+    /// Whether one of the two waits for the other because a write locks what it only looks at. What it looks for is
+    /// locked, too: who adds such a row waits where gaps are locked, and the row that was added before is waited for.
+    fn holds_up(&self, table: u16, reader: usize, writer: usize) -> bool {
+        let Some(rules) = self.rules(reader) else { return false };
+        let locks = |touch: &Touch| {
+            touch.grip == Grip::Look && touch.within != Within::Query && rules.locks_reads(touch.within)
+        };
+        let locks_gaps = rules.inner_reads == InnerReads::Locked;
+        let is_open = if writer < reader {
+            self.scene.end(writer) > reader
+        } else {
+            locks_gaps && self.scene.end(reader) > writer
+        };
+        is_open && self.touches(reader, table).any(locks)
     }
 
     /// A query that takes no lock by itself.
@@ -164,7 +180,7 @@ enum Hold {
 impl Hold {
     fn of(touch: &Touch, rules: &EngineRules) -> Option<Hold> {
         match touch.grip {
-            Grip::Look => rules.queries_lock.then_some(Hold::Share),
+            Grip::Look => rules.locks_reads(touch.within).then_some(Hold::Share),
             Grip::Refer => match rules.references {
                 References::Late => None,
                 References::Keep => Some(Hold::Keep),

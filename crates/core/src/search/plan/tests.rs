@@ -10,8 +10,8 @@ use crate::search::level::axioms::LEVELS;
 use crate::search::level::engines::RULES;
 use crate::search::testing::*;
 
-const LONG: Bounds = Bounds { length: 6, instances: 4, split_statements: false };
-const TWO: Bounds = Bounds { length: 4, instances: 2, split_statements: false };
+const LONG: Bounds = Bounds { length: 6, instances: 4 };
+const TWO: Bounds = Bounds { length: 4, instances: 2 };
 const EXTERNAL: Options = Options { external: true, references: true, rollbacks: true };
 
 /// A program with its cycles.
@@ -140,8 +140,7 @@ fn random_cycles(seeds: std::ops::Range<u64>, check: &mut dyn FnMut(&Searched, &
     let mut count = 0;
     for seed in seeds {
         let options = Options { external: true, references: seed % 2 == 0, rollbacks: true };
-        let bounds = Bounds { split_statements: true, ..Bounds::default() };
-        let searched = Searched::new(&random_program(seed), bounds, options);
+        let searched = Searched::new(&random_program(seed), Bounds::default(), options);
         let step = searched.cycles.len() / 12 + 1;
         for cycle in searched.cycles.iter().step_by(step) {
             check(&searched, cycle);

@@ -78,11 +78,9 @@ pub(super) fn search(
 }
 
 fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>) -> Wanted {
-    let mut bounds = asked.bounds;
-    bounds.split_statements = matches!(level, Level::Store(_));
     Wanted {
         level,
-        bounds,
+        bounds: asked.bounds,
         external: asked.external,
         initial,
         prefix: asked.prefix,

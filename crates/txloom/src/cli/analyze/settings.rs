@@ -215,7 +215,6 @@ impl SearchSettings {
             bounds: Bounds {
                 length: in_range("length", args.length, 2..=8)?,
                 instances: in_range("instances", args.instances, 2..=4)?,
-                split_statements: false,
             },
             external: args.external,
             initial: args.initial.as_ref().map(read).transpose()?,
