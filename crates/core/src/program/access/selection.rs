@@ -62,8 +62,10 @@ impl Analyzer<'_> {
     /// The accesses of the innermost scope, if it is made of tables, and nothing stands between them.
     fn from(&self, before: usize) -> Option<Range<usize>> {
         let relations = self.scopes.last().map(|scope| scope.relations.as_slice()).unwrap_or_default();
-        let is_in_line = |(at, relation): (usize, &Relation)| matches!(relation.kind, Kind::Table { access, .. } if access == before + at);
-        relations.iter().enumerate().all(is_in_line).then(|| before..before + relations.len())
+        let access =
+            |relation: &Relation| if let Kind::Table { access, .. } = relation.kind { Some(access) } else { None };
+        let is_in_line = relations.iter().map(access).eq((before..before + relations.len()).map(Some));
+        is_in_line.then(|| before..before + relations.len())
     }
 
     /// The terms of GROUP BY; `None` if they are more than terms.

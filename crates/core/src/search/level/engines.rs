@@ -19,8 +19,9 @@
 //! # Limits
 //!
 //! What InnoDB locks beside the rows that match (gaps, but for those that queries inside of writes look into, and every
-//! row that a scan without an index looks at) is not here: a plan may wait where nobody expects it, and a run says so. That H2's serializable is none, which guarantees
-//! do not say either, is not here.
+//! row that a scan without an index looks at) is not here: a plan may wait where nobody expects it, and a run says so.
+//! Nor are plans in which somebody waits: two who have waited for a third one may go on at once. That H2's serializable
+//! is none, which guarantees do not say either, is not here.
 
 use std::fmt;
 
