@@ -121,7 +121,8 @@ fn storm() -> Result<Vec<String>> {
         "--for",
         STORM,
         "--partition",
-        "every 5s",
+        "every",
+        "5s",
         "--sessions",
         "8",
     ]);
