@@ -19,8 +19,18 @@ use crate::measure::program;
 /// The benchmark programs.
 const BENCHMARKS: &[&str] = &["tatp", "voter", "twitter", "smallbank", "wikipedia", "seats", "tpcc"];
 /// The small ones.
-const SMALL: &[&str] =
-    &["dirty-read", "dirty-write", "long-fork", "lost-update", "withdraw", "write-skew", "doors", "stock"];
+const SMALL: &[&str] = &[
+    "dirty-read",
+    "dirty-write",
+    "long-fork",
+    "lost-update",
+    "withdraw",
+    "write-skew",
+    "doors",
+    "stock",
+    "invoices",
+    "bookings",
+];
 /// Where, and how many calls.
 const LEVELS: &[(&str, Option<&str>)] =
     &[("eventual", None), ("read committed", Some("postgres")), ("repeatable read", Some("mariadb"))];
