@@ -48,6 +48,20 @@ pub struct OrderTerm {
 }
 
 impl Selection {
+    /// Rows of which no more is known than a condition.
+    pub(super) fn unknown(condition: Predicate, before: usize) -> Selection {
+        Selection {
+            from: before..before,
+            condition,
+            groups: None,
+            having: Predicate::True,
+            columns: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+            is_exact: false,
+        }
+    }
+
     /// Whether all rows become one, be there any or not.
     pub fn is_one_row(&self) -> bool {
         self.groups.as_ref().is_some_and(Vec::is_empty) && self.having == Predicate::True

@@ -1,8 +1,10 @@
 //! SELECT, UPDATE and DELETE of the parser → [`Selection`].
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use sqlparser::ast::{Distinct, Expr, GroupByExpr, LimitClause, OrderByExpr, OrderBySort, Query, Select, SelectItem};
+use sqlparser::ast::{
+    Distinct, Expr, GroupByExpr, LimitClause, OrderByExpr, OrderBySort, Query, Select, SelectItem, Visit, Visitor,
+};
 
 use super::query::{Condition, together};
 use super::scope::{Kind, Relation};
@@ -23,6 +25,15 @@ impl Analyzer<'_> {
         is_inner: bool,
         before: usize,
     ) -> Selection {
+        // A subquery outside of the conditions would be looked at twice, and those inside of it four times, and so on.
+        let is_plain = !has_query(&select.projection)
+            && !has_query(&select.group_by)
+            && !has_query(&select.having)
+            && !has_query(&query.order_by)
+            && !has_query(&query.limit_clause);
+        if !is_plain {
+            return Selection::unknown(condition, before);
+        }
         let complaints = self.diagnostics.len();
         let tables = self.access.tables.len();
         let columns = self.selected(&select.projection);
@@ -38,12 +49,8 @@ impl Analyzer<'_> {
         let by = self.grouped_by(&select.group_by, &names);
         let limit = query.limit_clause.as_ref().map(|limit| self.limit_term(limit));
         self.diagnostics.truncate(complaints);
-        // A subquery would be accounted for twice.
-        let is_plain = self.access.tables.len() == tables;
-        self.access.tables.truncate(tables);
         let from = self.from(before);
-        let is_exact = is_plain
-            && is_inner
+        let is_exact = is_inner
             && from.as_ref().is_some_and(|from| tables == from.end || condition.is_understood())
             && by.is_some()
             && select.qualify.is_none()
@@ -90,16 +97,8 @@ impl Analyzer<'_> {
         };
         let is_whole = from.as_ref().is_some_and(|from| tables.len() == from.end || is_known(from));
         let is_exact = is_inner && !limited && is_whole;
-        self.access.selection = Some(Selection {
-            from: from.unwrap_or(before..before),
-            condition,
-            groups: None,
-            having: Predicate::True,
-            columns: Vec::new(),
-            order: Vec::new(),
-            limit: None,
-            is_exact,
-        });
+        let from = from.unwrap_or(before..before);
+        self.access.selection = Some(Selection { from, is_exact, ..Selection::unknown(condition, before) });
     }
 
     /// The columns of a SELECT list; `None` if one of them cannot be said.
@@ -136,6 +135,17 @@ impl Analyzer<'_> {
         let term = terms::constant(limit).map_or_else(|| self.term(limit), Term::Constant);
         offset.is_none_or(is_nothing).then_some(term)
     }
+}
+
+fn has_query(part: &impl Visit) -> bool {
+    struct Finder;
+    impl Visitor for Finder {
+        type Break = ();
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    part.visit(&mut Finder).is_break()
 }
 
 /// What the columns of a SELECT list are called.

@@ -2,6 +2,7 @@
 
 use super::{Access, nodes, of_statement};
 use crate::program::diagnostic::Diagnostic;
+use crate::program::front;
 use crate::program::located::Language;
 use crate::program::schema::Schema;
 use crate::program::{Program, StatementKind};
@@ -412,4 +413,16 @@ fn keys_are_changed_by_updates_of_them() {
     assert!(!existence("UPDATE accounts SET owner = 2 WHERE id = 1"));
     assert!(existence("DELETE FROM accounts"));
     assert!(!existence("SELECT 1 FROM accounts"));
+}
+
+/// Each query inside of another one is looked at once, however deep it is.
+#[test]
+fn deep_queries_are_looked_at_once() {
+    let deep = (0..12).fold("SELECT a FROM t".to_string(), |inner, _| format!("SELECT ({inner}) FROM t"));
+    let text = format!(
+        "-- @program 1\nCREATE TABLE t (id INT PRIMARY KEY, a INT);\n\
+         CREATE PROCEDURE p() BEGIN DECLARE x INT; SELECT a INTO :x FROM t WHERE a > ({deep}); END;"
+    );
+    let reading = front::read(&text, &Schema::default());
+    assert_eq!(reading.accesses[0].nodes.iter().map(|node| node.access.tables.len()).max(), Some(14));
 }
