@@ -115,6 +115,74 @@ fn the_core_does_no_io() {
     report(&complaints);
 }
 
+/// Fields of reports and findings that hold text for people.
+const REPORT_TEXTS: &[&str] = &[
+    "verdict",
+    "says",
+    "fate",
+    "reason",
+    "ended",
+    "severity",
+    "sentence",
+    "why",
+    "message",
+    "title",
+    "promised",
+    "what",
+    "words",
+    "remark",
+    "claim",
+    "failure",
+    "order",
+    "structure",
+    "evidence",
+];
+
+/// The field or variable of a report text that a line compares or matches, if it does.
+fn compared_text(line: &str) -> Option<&'static str> {
+    let code = line.split("//").next().unwrap_or_default();
+    REPORT_TEXTS.iter().copied().find(|name| {
+        let is_place = |at: usize| {
+            let before = code[..at].chars().next_back();
+            before.is_none_or(|before| !before.is_alphanumeric() && before != '_' && before != '"')
+        };
+        code.match_indices(name).filter(|(at, _)| is_place(*at)).any(|(at, _)| {
+            let rest = &code[at + name.len()..];
+            let rest = rest.strip_prefix(".as_str()").or_else(|| rest.strip_prefix(".as_deref()")).unwrap_or(rest);
+            let compares = [" == \"", " != \"", ".starts_with(", ".contains(\"", ".ends_with(\"", " == Some(\""];
+            let is_match =
+                code.trim_start().starts_with("match ") && rest.trim_start() == "{" && code.contains(".as_str()");
+            compares.iter().any(|operator| rest.starts_with(operator)) || is_match
+        })
+    })
+}
+
+#[test]
+fn nothing_is_decided_by_the_text_of_a_report() {
+    assert_eq!(compared_text("if fate.verdict == \"manifest\" {"), Some("verdict"));
+    assert_eq!(compared_text("Verdict::Unknown(reason) if reason.starts_with(diff::UNSTABLE) => {"), Some("reason"));
+    assert_eq!(compared_text("match report.ended.as_str() {"), Some("ended"));
+    assert_eq!(compared_text("if fate.verdict == TrialVerdict::Manifest {"), None);
+    let mut complaints = Vec::new();
+    // What servers and source languages say is input, not a report.
+    let readers = ["/frontends/", "/engines/", "/servers/", "/tests"];
+    let is_production = |path: &str| {
+        path.starts_with("crates/")
+            && path.contains("/src/")
+            && !path.ends_with("tests.rs")
+            && !readers.iter().any(|reader| path.contains(reader))
+    };
+    for (path, text) in files(&[".rs"]).iter().filter(|(path, _)| is_production(path)) {
+        let production = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for (number, line) in production.lines().enumerate() {
+            if let Some(name) = compared_text(line) {
+                complaints.push(format!("{path}:{}: a decision on the text `{name}`: use a type", number + 1));
+            }
+        }
+    }
+    report(&complaints);
+}
+
 #[test]
 fn documents_name_what_exists() {
     let mut complaints = Vec::new();

@@ -51,6 +51,7 @@ pub mod sat;
 pub mod solve;
 pub mod anomaly;
 pub mod level;
+pub mod conclusion;
 pub mod oracle;
 pub mod search;
 pub mod finding;

@@ -191,6 +191,12 @@ impl ErrorClass {
         ErrorClass::ALL.iter().copied().find(|class| class.name() == wanted)
     }
 
+    /// True for the errors of a statement that the engine does not understand: most often a typo. What the case is about
+    /// was then not tried.
+    pub fn is_misunderstanding(self) -> bool {
+        matches!(self, ErrorClass::Syntax | ErrorClass::UnknownObject)
+    }
+
     /// True for the errors with which an engine defends its isolation level.
     pub fn is_concurrency(self) -> bool {
         matches!(self, ErrorClass::Deadlock | ErrorClass::SerializationFailure | ErrorClass::LockTimeout)

@@ -1,5 +1,7 @@
 //! Exit codes: what a script learns from txloom without reading its output.
 
+use txloom_core::conclusion::{Conclusion, ConclusionKind, GapCause};
+
 /// How a command ended. The discriminant is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -62,6 +64,31 @@ impl Exit {
     }
 }
 
+/// The only place where a conclusion becomes an exit code.
+impl From<&Conclusion> for Exit {
+    fn from(conclusion: &Conclusion) -> Exit {
+        match conclusion.kind() {
+            ConclusionKind::Holds | ConclusionKind::NothingChecked => Exit::Clean,
+            ConclusionKind::Violated => Exit::Found,
+            ConclusionKind::Interrupted => Exit::Interrupted,
+            ConclusionKind::Unknown => conclusion.cause().map_or(Exit::Undecided, of_cause),
+        }
+    }
+}
+
+fn of_cause(cause: GapCause) -> Exit {
+    match cause {
+        GapCause::NotRead
+        | GapCause::NotSearched
+        | GapCause::OutOfBudget
+        | GapCause::NotJudged
+        | GapCause::Environment => Exit::Undecided,
+        GapCause::Unstable => Exit::NonDeterministic,
+        GapCause::BadInput => Exit::BadInput,
+        GapCause::Unreachable => Exit::Unreachable,
+    }
+}
+
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> std::process::ExitCode {
         std::process::ExitCode::from(exit.code())
@@ -70,6 +97,8 @@ impl From<Exit> for std::process::ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use txloom_core::conclusion::{Conclusion, Gap, GapCause};
+
     use super::Exit;
 
     #[test]
@@ -77,6 +106,24 @@ mod tests {
         assert_eq!(Exit::Clean.or(Exit::Found), Exit::Found);
         assert_eq!(Exit::BadInput.or(Exit::Found), Exit::BadInput);
         assert_eq!(Exit::NonDeterministic.or(Exit::Interrupted), Exit::Interrupted);
+    }
+
+    #[test]
+    fn the_exit_follows_from_the_conclusion() {
+        let holds = Conclusion::new("it holds");
+        assert_eq!(Exit::from(&holds), Exit::Clean);
+        let gap = |cause| Gap::new(cause, "not covered");
+        for (cause, exit) in [
+            (GapCause::NotRead, Exit::Undecided),
+            (GapCause::Unstable, Exit::NonDeterministic),
+            (GapCause::BadInput, Exit::BadInput),
+            (GapCause::Unreachable, Exit::Unreachable),
+        ] {
+            let open = holds.clone().with_gaps([gap(GapCause::NotRead), gap(cause)]);
+            assert_eq!(Exit::from(&open), exit);
+            assert_eq!(Exit::from(&open.clone().interrupted(true)), Exit::Interrupted);
+            assert_eq!(Exit::from(&open.interrupted(true).violated(1, "1 finding")), Exit::Found);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use txloom::report::json;
 use txloom::report::model::Body;
-use txloom::report::model::analysis::AnomaliesReport;
+use txloom::report::model::analysis::{AnomaliesReport, TrialVerdict};
 
 use super::Section;
 use super::hunts::{once, table};
@@ -65,8 +65,10 @@ fn measured(target: &str, level: &str, files: &[&str]) -> Result<Vec<String>> {
     let sources: Vec<PathBuf> =
         files.iter().map(|file| Path::new("corpus/programs").join(file.replace("{}", target))).collect();
     let Some(found) = analyzed(&sources, target, level, true)? else { return Ok(out_of_time()) };
-    let showing =
-        found.structures.iter().filter(|one| one.fate.as_ref().is_some_and(|fate| fate.verdict == "manifest"));
+    let showing = found
+        .structures
+        .iter()
+        .filter(|one| one.fate.as_ref().is_some_and(|fate| fate.verdict == TrialVerdict::Manifest));
     let showing: Vec<_> = showing.collect();
     let mut changes: BTreeMap<&str, (&str, Vec<&str>)> = BTreeMap::new();
     for one in showing.iter().filter(|one| one.fix.is_some()) {

@@ -87,6 +87,6 @@ impl Analysed {
         let fate: Fate = Trials::new(&self.project, &self.analysis, &settings, &mut runner).of(schedule)?;
         let told = report::fate(&self.analysis, schedule, &fate);
         let name = schedule.label(&self.analysis.flowing.application);
-        Ok(vec![name, told.verdict, told.says.replace(['\t', '\n', '|'], " ")])
+        Ok(vec![name, told.verdict.name().to_string(), told.says.replace(['\t', '\n', '|'], " ")])
     }
 }

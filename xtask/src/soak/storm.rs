@@ -161,13 +161,15 @@ fn storm(ask: &Ask<'_>, watcher: &mut dyn txloom::storm::Watcher) -> Result<Told
     let (mut holds, mut seen) = (None, Vec::new());
     if let Some(history) = &summary.history {
         let limit = if ask.kill_every.is_some() { KILL_CHECK_LIMIT } else { CHECK_LIMIT };
-        let judgement = judge(history, promised, limit).map_err(bad)?;
+        let mut judgement = judge(history, promised, limit).map_err(bad)?;
+        judgement.survey(history, limit);
         holds = match judgement.verdict {
             Verdict::Holds(_) => Some(true),
             Verdict::Violated(_) => Some(false),
             Verdict::Undecided(_) => None,
         };
-        seen = judgement.survey.anomalies.iter().map(|found| found.named.to_string()).collect();
+        let found = judgement.survey.iter().flat_map(|survey| &survey.anomalies);
+        seen = found.map(|found| found.named.to_string()).collect();
     }
     Ok(Told { summary, holds, seen })
 }

@@ -4,7 +4,7 @@ use crate::case::expect::{Aspect, Expect, Expectation, Rows, print_rows};
 use crate::case::{Case, Final, Guard, Line, SessionName};
 use crate::dialect::Dialect;
 use crate::engine::SessionId;
-use crate::outcome::Outcome;
+use crate::outcome::{ErrorClass, Outcome};
 use crate::trace::compare::{describe, sorted};
 use crate::trace::{StepId, StepRun, Trace};
 use crate::value::Value;
@@ -14,10 +14,23 @@ use crate::value::Value;
 pub struct Mismatch {
     /// What it is about.
     pub at: MismatchAt,
+    /// The position of the entry that states or sends it; `None` for what no entry states.
+    pub entry: Option<usize>,
+    /// Why it counts.
+    pub cause: MismatchCause,
     /// What the case expects.
     pub expected: String,
     /// What was seen.
     pub found: String,
+}
+
+/// Why something is not as it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MismatchCause {
+    /// The case states something else.
+    Unmet,
+    /// The engine did not understand the statement, and the case does not expect that.
+    Misunderstood(ErrorClass),
 }
 
 /// What an expectation is about.
@@ -35,32 +48,58 @@ pub enum MismatchAt {
     Assert(String),
 }
 
+/// What a run of a case was compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Checked {
+    /// Expectations, final states and assertions that apply to this run.
+    pub stated: usize,
+    /// Those that are not met, and statements that the engine did not understand, in file order.
+    pub mismatches: Vec<Mismatch>,
+}
+
 /// Every expectation of the case that the trace does not meet, in file order.
 pub fn check(case: &Case, trace: &Trace) -> Vec<Mismatch> {
-    let mut mismatches = Vec::new();
+    examine(case, trace).mismatches
+}
+
+/// Compares a run with what the case states about it.
+pub fn examine(case: &Case, trace: &Trace) -> Checked {
+    let mut checked = Checked::default();
     let mut items_seen = vec![0; trace.sessions.len()];
     let mut setup_seen = 0;
-    for entry in &case.entries {
+    for (at, entry) in case.entries.iter().enumerate() {
+        let before = checked.mismatches.len();
         match &entry.line {
             Line::Init(_, expectations) => {
-                check_setup(trace, setup_seen, expectations, &mut mismatches);
+                check_setup(trace, setup_seen, expectations, &mut checked);
                 setup_seen += 1;
             }
             Line::Step(name, _, expectations) => {
                 let Some(session) = trace.sessions.iter().position(|run| run.name == *name) else { continue };
-                check_item(trace, SessionId(session), items_seen[session], expectations, &mut mismatches);
+                check_item(trace, SessionId(session), items_seen[session], expectations, &mut checked);
                 items_seen[session] += 1;
             }
             _ => {}
         }
+        checked.mismatches[before..].iter_mut().for_each(|mismatch| mismatch.entry = Some(at));
     }
-    mismatches.extend(check_finals(case, trace));
-    mismatches.extend(trace.checks.iter().filter(|check| !check.holds()).map(|check| Mismatch {
-        at: MismatchAt::Assert(check.name.clone()),
-        expected: format!("no rows at {}", check.when.name()),
-        found: describe(trace.engine.dialect, &check.outcome),
+    check_finals(case, trace, &mut checked);
+    check_assertions(trace, &mut checked);
+    checked
+}
+
+fn check_assertions(trace: &Trace, checked: &mut Checked) {
+    checked.stated += trace.checks.len();
+    checked.mismatches.extend(trace.checks.iter().filter(|check| !check.holds()).map(|check| {
+        let found = describe(trace.engine.dialect, &check.outcome);
+        Mismatch::unmet(MismatchAt::Assert(check.name.clone()), format!("no rows at {}", check.when.name()), found)
     }));
-    mismatches
+}
+
+impl Mismatch {
+    fn unmet(at: MismatchAt, expected: String, found: String) -> Mismatch {
+        Mismatch { at, entry: None, cause: MismatchCause::Unmet, expected, found }
+    }
 }
 
 /// Whether the anomaly that the case describes has happened: all expectations marked `[anomaly]` are met. `None` if
@@ -87,39 +126,39 @@ pub fn shows_anomaly(case: &Case, trace: &Trace) -> Option<bool> {
     verdict
 }
 
-fn check_setup(trace: &Trace, index: usize, expectations: &[Expectation], mismatches: &mut Vec<Mismatch>) {
+fn check_setup(trace: &Trace, index: usize, expectations: &[Expectation], checked: &mut Checked) {
     let Some(outcome) = trace.setup.get(index) else { return };
     let level = &trace.engine.default_level;
     for expectation in expectations {
         let applies = expectation.guard.as_ref().is_none_or(|guard| guard.matches(&trace.engine, level));
+        checked.stated += usize::from(applies);
         if applies && !answers(trace.engine.dialect, outcome, &expectation.expect) {
             let found = describe(trace.engine.dialect, outcome);
             let expected = expectation.expect.to_string();
-            mismatches.push(Mismatch { at: MismatchAt::Setup(index), expected, found });
+            checked.mismatches.push(Mismatch::unmet(MismatchAt::Setup(index), expected, found));
         }
     }
 }
 
-fn check_item(
-    trace: &Trace,
-    session: SessionId,
-    item: usize,
-    expectations: &[Expectation],
-    mismatches: &mut Vec<Mismatch>,
-) {
+fn check_item(trace: &Trace, session: SessionId, item: usize, expectations: &[Expectation], checked: &mut Checked) {
     let applicable = applicable(trace, session, expectations);
+    checked.stated += applicable.len();
+    let steps = steps_of(trace, session, item);
+    let says = |aspect: Aspect| applicable.iter().any(|expect| expect.aspect() == aspect);
+    if !says(Aspect::Answer) {
+        checked.mismatches.extend(steps.iter().find_map(|(id, step)| misunderstood(*id, step)));
+    }
     if applicable.is_empty() {
         return;
     }
-    let steps = steps_of(trace, session, item);
     let Some((last, _)) = steps.last() else {
         let expected = applicable.iter().map(|expect| expect.to_string()).collect::<Vec<_>>().join(", ");
         let at = MismatchAt::Missing(trace.name(session).clone(), item);
-        mismatches.push(Mismatch { at, expected, found: "the step was never submitted".to_string() });
+        checked.mismatches.push(Mismatch::unmet(at, expected, "the step was never submitted".to_string()));
         return;
     };
     let mut report = |expected: String, found: String| {
-        mismatches.push(Mismatch { at: MismatchAt::Step(*last), expected, found });
+        checked.mismatches.push(Mismatch::unmet(MismatchAt::Step(*last), expected, found));
     };
     for expect in &applicable {
         if let Some(found) = unmet(trace, &steps, expect) {
@@ -127,13 +166,24 @@ fn check_item(
         }
     }
     // What is not said about answers is not checked; but waiting is checked both ways.
-    let says = |aspect: Aspect| applicable.iter().any(|expect| expect.aspect() == aspect);
     if !says(Aspect::Waiting) && steps.iter().any(|(_, step)| step.waited) {
         report("no waiting".to_string(), "blocked".to_string());
     }
     if !says(Aspect::Resuming) && !resumed(trace, &steps).is_empty() {
         report("resumes nobody".to_string(), Expect::Resumes(resumed(trace, &steps)).to_string());
     }
+}
+
+/// A statement that the engine does not understand is a typo unless the case expects the error.
+fn misunderstood(id: StepId, step: &StepRun) -> Option<Mismatch> {
+    let error = step.outcome.as_ref()?.error.as_ref().filter(|error| error.class.is_misunderstanding())?;
+    Some(Mismatch {
+        at: MismatchAt::Step(id),
+        entry: None,
+        cause: MismatchCause::Misunderstood(error.class),
+        expected: format!("no such error, or `-- > error {}` below the step", error.class),
+        found: error.to_string(),
+    })
 }
 
 /// The expectations that apply here: guarded ones that match replace unguarded ones of the same aspect.
@@ -220,7 +270,7 @@ fn answers(dialect: &dyn Dialect, outcome: &Outcome, expect: &Expect) -> bool {
 }
 
 /// As with steps, a guarded line about a table that applies replaces the unguarded ones.
-fn check_finals(case: &Case, trace: &Trace) -> Vec<Mismatch> {
+fn check_finals(case: &Case, trace: &Trace, checked: &mut Checked) {
     let matches = |expected: &&Final| {
         let levels = trace.sessions.iter().map(|session| &session.level);
         expected.guard.as_ref().is_some_and(|guard| levels.into_iter().any(|level| guard.matches(&trace.engine, level)))
@@ -228,7 +278,9 @@ fn check_finals(case: &Case, trace: &Trace) -> Vec<Mismatch> {
     let guarded: Vec<&Final> = case.finals().filter(matches).collect();
     let replaced = |expected: &Final| guarded.iter().any(|other| other.table == expected.table);
     let unguarded = case.finals().filter(|expected| expected.guard.is_none() && !replaced(expected));
-    unguarded.chain(guarded.iter().copied()).filter_map(|expected| final_mismatch(trace, expected)).collect()
+    let stated: Vec<&Final> = unguarded.chain(guarded.iter().copied()).collect();
+    checked.stated += stated.len();
+    checked.mismatches.extend(stated.into_iter().filter_map(|expected| final_mismatch(trace, expected)));
 }
 
 fn final_mismatch(trace: &Trace, expected: &Final) -> Option<Mismatch> {
@@ -237,11 +289,8 @@ fn final_mismatch(trace: &Trace, expected: &Final) -> Option<Mismatch> {
     if found.as_ref().is_some_and(|found| same_rows_any_order(&expected.rows, found.clone())) {
         return None;
     }
-    Some(Mismatch {
-        at: MismatchAt::Final(expected.table.clone()),
-        expected: print_rows(&expected.rows),
-        found: found.map_or("no such table".to_string(), |found| print_rows(&sorted(found))),
-    })
+    let seen = found.map_or("no such table".to_string(), |found| print_rows(&sorted(found)));
+    Some(Mismatch::unmet(MismatchAt::Final(expected.table.clone()), print_rows(&expected.rows), seen))
 }
 
 /// Rows of a case file against rows of an engine, as multisets.

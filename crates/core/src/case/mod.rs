@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 pub use event::Event;
 pub use expect::{Expect, Expectation, Guard, Rows};
-pub use parse::{CaseError, parse};
+pub use parse::{CaseError, parse, parse_with_lines};
 
 use crate::dialect::Dialect;
 use crate::level::LevelName;

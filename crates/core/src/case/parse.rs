@@ -50,12 +50,18 @@ const DIRECTIVES: &[&str] = &[
 
 /// Reads a case file.
 pub fn parse(text: &str) -> Result<Case, CaseError> {
+    parse_with_lines(text).map(|(case, _)| case)
+}
+
+/// Reads a case file; also gives the line, from 1, of every entry.
+pub fn parse_with_lines(text: &str) -> Result<(Case, Vec<usize>), CaseError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser = Parser { lines: text.lines().collect(), ..Parser::default() };
     while parser.at < parser.lines.len() {
         parser.element()?;
     }
-    parser.finish()
+    let lines = parser.places.iter().map(|place| place + 1).collect();
+    Ok((parser.finish()?, lines))
 }
 
 /// Whether a line ends the body of the step above it: a label, a directive or an expectation in column 0.

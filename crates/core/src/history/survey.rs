@@ -13,7 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::anomaly::Named;
-use super::check::graph::Graph;
+use super::check::budget::{CheckBudget, Spent};
+use super::check::graph::{Graph, GraphScope};
 use super::check::orders::Orders;
 use super::check::walk::{Cycle, Walk, Walker};
 use super::check::{Checker, Reason, Verdict};
@@ -28,7 +29,7 @@ pub enum Standing {
     Holds,
     /// It does not, for this reason.
     Violated(Reason),
-    /// The time was over.
+    /// The budget was spent.
     Undecided(String),
 }
 
@@ -59,18 +60,18 @@ const FORBIDDEN_BY_SNAPSHOTS: &[&str] = &["P4", "G-single", "G-nonadjacent", "G-
 const CYCLES_MAX: usize = 64;
 
 impl Survey {
-    /// Asks for all levels, until `should_stop` says that the time is over.
-    pub fn of(history: &History, checker: &Checker<'_>, should_stop: &dyn Fn() -> bool) -> Survey {
+    /// Asks for all levels. What takes more than the budget stays undecided.
+    pub fn of(history: &History, checker: &Checker<'_>, budget: CheckBudget<'_>) -> Survey {
         let orders = orders(history);
         let mut standings: Vec<(Requirement, Standing)> = Vec::new();
         for row in LEVELS.iter().rev() {
             for order in orders.iter().rev() {
                 let requirement = row.level.with(*order);
                 let standing = known(&standings, requirement).unwrap_or_else(|| {
-                    if should_stop() {
-                        return Standing::Undecided("the time is over".to_string());
+                    if (budget.should_stop)() {
+                        return Standing::Undecided(Spent::Time.to_string());
                     }
-                    match checker.check(requirement, should_stop) {
+                    match checker.check_within(requirement, budget) {
                         Verdict::Holds(_) => Standing::Holds,
                         Verdict::Violated(reason) => Standing::Violated(reason),
                         Verdict::Undecided(why) => Standing::Undecided(why),
@@ -79,7 +80,7 @@ impl Survey {
                 standings.push((requirement, standing));
             }
         }
-        let anomalies = anomalies(history, checker, &standings, &orders, should_stop);
+        let anomalies = anomalies(history, checker, &standings, &orders, budget);
         Survey { standings, anomalies }
     }
 
@@ -141,7 +142,7 @@ fn anomalies(
     checker: &Checker<'_>,
     standings: &[(Requirement, Standing)],
     orders: &[Order],
-    should_stop: &dyn Fn() -> bool,
+    budget: CheckBudget<'_>,
 ) -> Vec<Found> {
     let holds = |requirement: Requirement| {
         standings.iter().any(|(other, standing)| *other == requirement && matches!(standing, Standing::Holds))
@@ -159,13 +160,14 @@ fn anomalies(
         standings.iter().any(|(other, standing)| *other == asked && matches!(standing, Standing::Violated(_)))
     };
     for order in orders.iter().filter(|order| violated(**order)) {
-        if should_stop() {
+        if (budget.should_stop)() {
             break;
         }
         let open = Orders::open(&checker.facts);
-        let graph = Graph::new(history, &checker.facts, &open, *order);
+        let scope = GraphScope { order: *order, has_rw: true };
+        let Ok(graph) = Graph::new(history, &checker.facts, &open, scope, budget) else { break };
         for walk in [Walk::Writes, Walk::Dependencies, Walk::Snapshot, Walk::All] {
-            for cycle in Walker::new(&graph, walk).cycles(CYCLES_MAX) {
+            for cycle in Walker::new(&graph, walk).cycles(CYCLES_MAX, budget.should_stop) {
                 collection.add(Reason::Cycle { cycle, others: 0 });
             }
         }
@@ -234,7 +236,7 @@ mod tests {
     fn check(text: &str, strongest: &str, anomalies: &str) {
         let history = micro(text).unwrap();
         let checker = Checker::new(&history).unwrap();
-        let survey = Survey::of(&history, &checker, &|| false);
+        let survey = Survey::of(&history, &checker, CheckBudget::time(&|| false));
         let join = |names: Vec<String>| names.join(", ");
         assert_eq!(join(survey.strongest().iter().map(ToString::to_string).collect()), strongest, "{text}");
         assert_eq!(join(survey.anomalies.iter().map(|found| found.named.to_string()).collect()), anomalies, "{text}");
@@ -259,11 +261,12 @@ mod tests {
         let history = micro("wx1 / rx1").unwrap();
         let checker = Checker::new(&history).unwrap();
         let questions = std::cell::Cell::new(0);
-        let survey = Survey::of(&history, &checker, &|| {
+        let count = || {
             questions.set(questions.get() + 1);
             false
-        });
-        assert!(questions.get() <= 2, "{} questions", questions.get());
+        };
+        let survey = Survey::of(&history, &checker, CheckBudget::time(&count));
+        assert!(questions.get() <= 4, "{} questions", questions.get());
         assert_eq!(survey.standings.len(), LEVELS.len());
         assert!(!survey.is_undecided());
     }
@@ -272,7 +275,7 @@ mod tests {
     fn time_that_is_over_leaves_it_open() {
         let history = micro("wx1 ry_ / wy1 rx_").unwrap();
         let checker = Checker::new(&history).unwrap();
-        let survey = Survey::of(&history, &checker, &|| true);
+        let survey = Survey::of(&history, &checker, CheckBudget::time(&|| true));
         assert!(survey.is_undecided() && survey.strongest().is_empty());
     }
 }

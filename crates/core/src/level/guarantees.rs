@@ -8,7 +8,7 @@ use crate::anomaly::{self, Anomaly};
 use crate::case::expect::Bound;
 use crate::engine::EngineInfo;
 use crate::level::LevelName;
-use crate::level::formal::Level;
+use crate::level::formal::{Level, Order};
 
 /// What one level of one engine guarantees.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,20 @@ pub struct Guarantee {
     pub level: &'static str,
     /// The anomalies that can happen; all others of [`anomaly::ALL`] cannot.
     pub allows: &'static [&'static str],
+    /// Where a transaction sees everything that was acknowledged before it began.
+    pub real_time: RealTime,
+}
+
+/// Where an engine keeps to real time: a transaction (or, where each statement sees what is committed, a statement) sees
+/// everything that was acknowledged before it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RealTime {
+    /// Nobody has found out, or it is not promised.
+    Unknown,
+    /// Everywhere: the engine runs in this process.
+    Always,
+    /// On a single server that is known to be one: others speak its protocol, or stand in front of several servers.
+    OwnServer,
 }
 
 /// What read committed leaves open on engines that read committed versions without locking.
@@ -76,26 +90,26 @@ const EVENTUAL_ALLOWS: &[&str] = &[
 
 /// The table.
 pub const TABLE: &[Guarantee] = &[
-    row("sqlite", "serializable", &[]),
-    row("model", "read committed", READ_COMMITTED_ALLOWS),
-    row("model", "snapshot isolation", SNAPSHOT_ALLOWS),
-    row("model", "serializable", &[]),
+    embedded("sqlite", "serializable", &[]),
+    embedded("model", "read committed", READ_COMMITTED_ALLOWS),
+    embedded("model", "snapshot isolation", SNAPSHOT_ALLOWS),
+    embedded("model", "serializable", &[]),
     row("replicas", "eventual", EVENTUAL_ALLOWS),
     // PostgreSQL accepts the name and gives read committed.
-    row("postgres", "read uncommitted", READ_COMMITTED_ALLOWS),
-    row("postgres", "read committed", READ_COMMITTED_ALLOWS),
-    row("postgres", "repeatable read", SNAPSHOT_ALLOWS),
-    row("postgres", "serializable", &[]),
-    row("mariadb", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
-    row("mariadb", "read committed", READ_COMMITTED_ALLOWS),
+    server("postgres", "read uncommitted", READ_COMMITTED_ALLOWS),
+    server("postgres", "read committed", READ_COMMITTED_ALLOWS),
+    server("postgres", "repeatable read", SNAPSHOT_ALLOWS),
+    server("postgres", "serializable", &[]),
+    server("mariadb", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
+    server("mariadb", "read committed", READ_COMMITTED_ALLOWS),
     // The usual setting since 11.6.2: a write of a row that changed after the snapshot is refused.
-    Guarantee { settings: &["innodb_snapshot_isolation=ON"], ..row("mariadb", "repeatable read", SNAPSHOT_ALLOWS) },
-    row("mariadb", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
-    row("mariadb", "serializable", &[]),
-    row("mysql", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
-    row("mysql", "read committed", READ_COMMITTED_ALLOWS),
-    row("mysql", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
-    row("mysql", "serializable", &[]),
+    Guarantee { settings: &["innodb_snapshot_isolation=ON"], ..server("mariadb", "repeatable read", SNAPSHOT_ALLOWS) },
+    server("mariadb", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
+    server("mariadb", "serializable", &[]),
+    server("mysql", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
+    server("mysql", "read committed", READ_COMMITTED_ALLOWS),
+    server("mysql", "repeatable read", INNODB_REPEATABLE_READ_ALLOWS),
+    server("mysql", "serializable", &[]),
     row("h2", "read uncommitted", READ_UNCOMMITTED_ALLOWS),
     row("h2", "read committed", READ_COMMITTED_ALLOWS),
     row("h2", "repeatable read", SNAPSHOT_ALLOWS),
@@ -106,7 +120,18 @@ pub const TABLE: &[Guarantee] = &[
 ];
 
 const fn row(engine: &'static str, level: &'static str, allows: &'static [&'static str]) -> Guarantee {
-    Guarantee { engine, versions: &[], settings: &[], level, allows }
+    Guarantee { engine, versions: &[], settings: &[], level, allows, real_time: RealTime::Unknown }
+}
+
+/// An engine that runs in this process, on one copy of the data.
+const fn embedded(engine: &'static str, level: &'static str, allows: &'static [&'static str]) -> Guarantee {
+    Guarantee { real_time: RealTime::Always, ..row(engine, level, allows) }
+}
+
+/// A server. PostgreSQL takes snapshots after BEGIN was received, and a commit is visible before it is acknowledged; so
+/// does InnoDB with its read views, and its locks are held until then.
+const fn server(engine: &'static str, level: &'static str, allows: &'static [&'static str]) -> Guarantee {
+    Guarantee { real_time: RealTime::OwnServer, ..row(engine, level, allows) }
 }
 
 impl Guarantee {
@@ -118,6 +143,16 @@ impl Guarantee {
     /// Whether every anomaly is ruled out.
     pub fn is_serializable(&self) -> bool {
         anomaly::ALL.iter().all(|anomaly| self.prevents(anomaly))
+    }
+
+    /// The order that histories of an engine must respect.
+    pub fn order(&self, engine: &EngineInfo) -> Order {
+        let is_kept = match self.real_time {
+            RealTime::Unknown => false,
+            RealTime::Always => true,
+            RealTime::OwnServer => engine.capabilities.kill && engine.capabilities.nodes < 2,
+        };
+        if is_kept { Order::RealTime } else { Order::Free }
     }
 
     /// The strongest level of the theory that every history of rows read and written must satisfy, as far as what is

@@ -34,6 +34,10 @@ impl Oracle for Crash {
         NAME
     }
 
+    fn is_thorough(&self) -> bool {
+        false
+    }
+
     /// Judges every schedule of the case on every target.
     fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError> {
         if is_asked_for(case) {

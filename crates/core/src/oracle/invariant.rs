@@ -42,6 +42,10 @@ impl Oracle for Invariant {
         NAME
     }
 
+    fn is_thorough(&self) -> bool {
+        false
+    }
+
     /// Judges every schedule of the case on every target: one finding per assertion that does not hold.
     fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError> {
         if !case.entries.iter().any(|entry| matches!(entry.line, Line::Assert(_))) {

@@ -37,6 +37,12 @@ pub trait Oracle {
     /// Runs the case as needed and says whether it shows a violation. `Err` means that it could not be observed.
     fn judge(&self, case: &Case, runner: &mut dyn Runner) -> Result<Verdict, RunError>;
 
+    /// True if a run that the oracle passes was compared as a whole, so that the case counts as decided. An oracle that
+    /// looks at one aspect only (assertions, whether the server lives) leaves a case undecided.
+    fn is_thorough(&self) -> bool {
+        true
+    }
+
     /// Finds out more about a finding of its own, by running variants of its case: what is worth knowing before somebody
     /// reads it, and too dear to find out before. An oracle that has nothing to add gives the finding back.
     fn explain(&self, finding: Finding, _runner: &mut dyn Runner) -> Result<Finding, RunError> {
@@ -99,6 +105,8 @@ pub enum Verdict {
     Violated(Vec<Finding>),
     /// The oracle cannot tell, and this is why.
     Unknown(String),
+    /// The same run had different outcomes, as described: nothing can be concluded from it.
+    Unstable(String),
 }
 
 /// Executes cases on one or more targets.
@@ -184,18 +192,18 @@ fn scheduled(case: &Case, schedule: Option<&Schedule>) -> Case {
 
 /// The verdict on several runs: one violation suffices to violate, and one undecided run to leave the case undecided.
 fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    let (mut findings, mut undecided, mut witnesses) = (Vec::new(), None, Vec::new());
+    let (mut findings, mut undecided, mut witnesses) = (Vec::new(), None::<Verdict>, Vec::new());
     for verdict in verdicts {
         match verdict {
             Verdict::Holds(witness) => witnesses.push(witness),
             Verdict::Violated(found) => findings.extend(found),
-            Verdict::Unknown(reason) => undecided = undecided.or(Some(reason)),
+            Verdict::Unknown(_) | Verdict::Unstable(_) => undecided = undecided.or(Some(verdict)),
         }
     }
     witnesses.dedup();
     match undecided {
         _ if !findings.is_empty() => Verdict::Violated(findings),
-        Some(reason) => Verdict::Unknown(reason),
+        Some(open) => open,
         None => Verdict::Holds(witnesses.join("; ")),
     }
 }

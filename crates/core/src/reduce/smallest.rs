@@ -119,7 +119,7 @@ impl Hunted<'_> {
                 findings.into_iter().find(of_kind).map_or(Found::No, |finding| Found::Yes(Box::new(finding)))
             }
             Verdict::Holds(_) => Found::No,
-            Verdict::Unknown(_) => Found::CannotTell,
+            Verdict::Unknown(_) | Verdict::Unstable(_) => Found::CannotTell,
         })
     }
 

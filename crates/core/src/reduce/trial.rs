@@ -26,7 +26,7 @@ impl Reproduction {
         match verdict {
             Ok(Verdict::Violated(_)) => Reproduction::Reproduced,
             Ok(Verdict::Holds(_)) => Reproduction::Gone,
-            Ok(Verdict::Unknown(_)) | Err(_) => Reproduction::Unresolved,
+            Ok(Verdict::Unknown(_) | Verdict::Unstable(_)) | Err(_) => Reproduction::Unresolved,
         }
     }
 }

@@ -108,6 +108,8 @@ pub struct Instance {
     shares: Vec<Place>,
     writes: Vec<Write>,
     pins: Vec<Pin>,
+    /// The write set, and the number of pins, when the savepoint was set.
+    savepoint: (Vec<Write>, usize),
 }
 
 impl Instance {
@@ -311,6 +313,25 @@ impl Instance {
                 word(shadow, parent).inspect(|word| word.release_share());
             }
         }
+    }
+
+    /// Sets the savepoint of the transaction.
+    pub fn set_savepoint(&mut self) {
+        self.savepoint.0.clone_from(&self.writes);
+        self.savepoint.1 = self.pins.len();
+    }
+
+    /// The transaction was rolled back to its savepoint: rows that came and went after it are as they were. Shares stay
+    /// to the end.
+    pub fn roll_back_to_savepoint(&mut self, shadow: &Shadow) {
+        let (kept, pins) = (std::mem::take(&mut self.savepoint.0), self.savepoint.1);
+        for write in self.writes.iter().filter(|write| !kept.iter().any(|other| other.place == write.place)) {
+            word(shadow, write.place).inspect(|word| word.release_claim());
+        }
+        for pin in self.pins.drain(pins..) {
+            word(shadow, pin.parent).inspect(|word| word.release_share());
+        }
+        self.writes = kept;
     }
 
     /// The transaction was rolled back: nothing happened.

@@ -30,10 +30,12 @@ pub mod trial;
 pub mod atomicity;
 pub mod search;
 pub mod report;
+mod conclusion;
 
 use txloom_core::flow::program::{self, Cut, Flowing, Given};
 use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points, groups, schedules_up_to};
 
+pub use conclusion::conclusion;
 pub use project::{Project, SourceFile};
 
 /// So many schedules are looked at: nobody reads more.

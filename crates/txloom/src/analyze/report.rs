@@ -3,6 +3,7 @@
 use txloom_core::case::expect::print_rows;
 use txloom_core::flow::explain::{Act, Deed};
 use txloom_core::flow::{CommitPoint, Element, Explanation, Schedule, TransactionId};
+use txloom_core::program::diagnostic::Severity;
 use txloom_core::program::{Diagnostic, Span};
 
 use super::Analysis;
@@ -12,7 +13,7 @@ use super::project::{Project, SourceFile};
 use super::trial::Fate;
 use crate::report::model::analysis::{
     AnalysisReport, CommitPointReport, CountReport, FateReport, FunnelReport, LogReport, MarkReport, RemarkReport,
-    ScheduleReport, StepReport, SummaryReport, TablesReport,
+    RemarkSeverity, ScheduleReport, StepReport, SummaryReport, TablesReport, TrialVerdict,
 };
 
 /// Everything that can be said without running anything.
@@ -65,16 +66,16 @@ pub fn fate(analysis: &Analysis, schedule: &Schedule, fate: &Fate) -> FateReport
         Fate::Manifest(manifest) => FateReport {
             calls: manifest.calls.iter().map(ToString::to_string).collect(),
             steps: steps(analysis, [schedule.first.procedure, schedule.between.procedure], &manifest.done),
-            ..FateReport::new("manifest", manifest.finding.sentence.clone())
+            ..FateReport::new(TrialVerdict::Manifest, manifest.finding.sentence.clone())
         },
         Fate::Harmless { witness, tries } => {
-            FateReport::new("harmless", format!("it comes to the same as {witness} ({})", on_data(*tries)))
+            FateReport::new(TrialVerdict::Harmless, format!("it comes to the same as {witness} ({})", on_data(*tries)))
         }
-        Fate::Impossible(why) => FateReport::new("impossible", why.clone()),
+        Fate::Impossible(why) => FateReport::new(TrialVerdict::Impossible, why.clone()),
         Fate::NotReached { instead, tries } => {
-            FateReport::new("not-reached", format!("{instead} ({})", on_data(*tries)))
+            FateReport::new(TrialVerdict::NotReached, format!("{instead} ({})", on_data(*tries)))
         }
-        Fate::Undecided(why) => FateReport::new("undecided", why.clone()),
+        Fate::Undecided(why) => FateReport::new(TrialVerdict::Undecided, why.clone()),
     }
 }
 
@@ -85,17 +86,17 @@ pub fn remainder(analysis: &Analysis, point: &CommitPoint, fate: &Remainder) -> 
             calls: vec![call.to_string()],
             steps: steps(analysis, [point.after.procedure; 2], done),
             ..FateReport::new(
-                "manifest",
+                TrialVerdict::Manifest,
                 format!("the assertion {assertion} does not hold any more: its query returns {rows}"),
             )
         },
-        Remainder::Kept => FateReport::new("harmless", "all assertions still hold".to_string()),
+        Remainder::Kept => FateReport::new(TrialVerdict::Harmless, "all assertions still hold".to_string()),
         Remainder::NothingAsserted => FateReport::new(
-            "undecided",
+            TrialVerdict::Undecided,
             "nothing is asserted: write `-- @assert each NAME: SELECT …` for what must be true".to_string(),
         ),
         Remainder::NotReached => {
-            FateReport::new("not-reached", "no call came there with the data that was tried".to_string())
+            FateReport::new(TrialVerdict::NotReached, "no call came there with the data that was tried".to_string())
         }
     }
 }
@@ -185,7 +186,11 @@ impl Writer<'_> {
 
     fn diagnostic(&self, file: usize, diagnostic: &Diagnostic) -> RemarkReport {
         RemarkReport {
-            severity: diagnostic.severity.name().to_string(),
+            severity: match diagnostic.severity {
+                Severity::Error => RemarkSeverity::Error,
+                Severity::Warning => RemarkSeverity::Warning,
+                Severity::Note => RemarkSeverity::Note,
+            },
             code: None,
             title: diagnostic.message.clone(),
             marks: vec![self.mark(file, diagnostic.span, String::new())],
@@ -221,7 +226,7 @@ impl Writer<'_> {
         let Some(told) = chosen else {
             let title = schedule.label(&self.analysis.flowing.application);
             return RemarkReport {
-                severity: "warning".to_string(),
+                severity: RemarkSeverity::Warning,
                 code: None,
                 title,
                 marks: Vec::new(),
@@ -238,7 +243,7 @@ impl Writer<'_> {
         let line = early.map(|(_, span)| format!("the commit in line {}", span.line));
         let line = line.unwrap_or_else(|| "the end of its first transaction".to_string());
         RemarkReport {
-            severity: "warning".to_string(),
+            severity: RemarkSeverity::Warning,
             code: Some(told.phenomenon.code().to_string()),
             title: format!("{}: {a} lets {other} in between, at {line}", told.phenomenon.name()),
             marks,
@@ -307,7 +312,7 @@ impl Writer<'_> {
             }
         }
         let remark = RemarkReport {
-            severity: "warning".to_string(),
+            severity: RemarkSeverity::Warning,
             code: Some("atomicity".to_string()),
             title: format!("{procedure} commits half of its work"),
             marks,

@@ -196,7 +196,7 @@ impl<'a> Trials<'a> {
         let oracle = Calls { policy, excused: &[] };
         let found = match oracle.judge(&case, self.runner)? {
             Verdict::Holds(witness) => return Ok(Fate::Harmless { witness, tries }),
-            Verdict::Unknown(reason) => return Ok(Fate::Undecided(reason)),
+            Verdict::Unknown(reason) | Verdict::Unstable(reason) => return Ok(Fate::Undecided(reason)),
             Verdict::Violated(findings) => findings.into_iter().next(),
         };
         // Nothing is told that does not happen again.

@@ -179,6 +179,9 @@ pub struct RunArgs {
     /// Only one line per case
     #[arg(short, long)]
     pub quiet: bool,
+    /// Fail cases in which nothing is checked: those without an expectation that applies
+    #[arg(long, conflicts_with = "oracle")]
+    pub strict: bool,
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub format: RunFormat,

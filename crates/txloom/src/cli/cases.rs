@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use txloom_core::case::Case;
+use txloom_core::case::{Case, parse_with_lines};
 use txloom_core::formats::{self, Format, Imported};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Program, ProgramSyntaxError, Severity, front};
@@ -22,6 +22,8 @@ pub struct LoadedCase {
     pub file: String,
     /// What it says.
     pub case: Case,
+    /// The line of the file, from 1, of each entry of the case; empty if they are not known.
+    pub lines: Vec<usize>,
     /// Whether the file is in another tool's format.
     pub is_foreign: bool,
 }
@@ -103,6 +105,8 @@ pub(super) fn load_file(path: &Path, streams: &mut Streams) -> Result<Vec<Loaded
         .map_err(|error| Failure::in_file(&file, error.line, error.column, &error.message, &error.text))?;
     let is_foreign = formats::detect(path, &text) != Format::Case;
     let is_only = imported.len() == 1;
+    let own = (!is_foreign).then(|| parse_with_lines(&text).map(|(_, lines)| lines).ok()).flatten();
+    let lines = own.unwrap_or_default();
     let mut cases = Vec::new();
     for Imported { permutations, mut case } in imported {
         if let Some(named) = case.program_path() {
@@ -112,7 +116,7 @@ pub(super) fn load_file(path: &Path, streams: &mut Streams) -> Result<Vec<Loaded
         // `a.spec#3`: the third permutation, and those that only differ in their order.
         let number = permutations.first().filter(|_| !is_only);
         let file = number.map_or_else(|| file.clone(), |number| format!("{file}#{number}"));
-        cases.push(LoadedCase { file, case, is_foreign });
+        cases.push(LoadedCase { file, case, lines: lines.clone(), is_foreign });
     }
     Ok(cases)
 }

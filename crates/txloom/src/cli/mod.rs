@@ -20,6 +20,7 @@ pub mod settings;
 pub mod streams;
 pub mod failure;
 pub mod signals;
+mod conclude;
 pub mod cases;
 pub mod run;
 pub mod isolation;

@@ -40,6 +40,8 @@ pub struct RunSettings {
     pub statement_limit: Duration,
     /// Whether only one line per case is shown.
     pub quiet: bool,
+    /// Whether a case in which nothing is checked fails.
+    pub strict: bool,
     /// The form of the report.
     pub format: Format,
     /// Where the report goes, if not to the standard output.
@@ -61,6 +63,7 @@ impl RunSettings {
             policy: Policy::default(),
             statement_limit: ExecuteOptions::default().statement_limit,
             quiet: false,
+            strict: false,
             format: Format::Text,
             out: None,
             save_history: None,
@@ -89,6 +92,7 @@ impl RunSettings {
             },
             statement_limit: parse_duration(&args.statement_limit)?,
             quiet: args.quiet,
+            strict: args.strict,
             format: match args.format {
                 RunFormat::Json => Format::Json,
                 // Transcripts are no reports: whoever prints them asks for no form of report.

@@ -25,7 +25,7 @@ pub struct Streams {
 impl Streams {
     /// Those of the process.
     pub fn of_process(color: ColorWhen) -> Streams {
-        let text = TextOptions { width: terminal_width(), color: wants_color(color) };
+        let text = TextOptions { width: terminal_width(), color: wants_color(color), verbose: false };
         Streams {
             input: Box::new(io::stdin()),
             out: Box::new(io::stdout()),
@@ -60,6 +60,11 @@ impl Streams {
         self.out = Box::new(file);
         self.text = TextOptions { color: self.color == ColorWhen::Always, ..self.text };
         Ok(())
+    }
+
+    /// Has what the level allows drawn and explained, too.
+    pub(super) fn set_verbose(&mut self, verbose: bool) {
+        self.text.verbose = verbose;
     }
 
     /// How text is laid out here.
@@ -123,7 +128,7 @@ impl Streams {
         let asked = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
         // A line that fills the whole width would begin the next one.
         let width = asked.unwrap_or(TextOptions::DEFAULT_WIDTH).saturating_sub(1);
-        self.is_live.then(|| TextOptions { width, color: wants_color_on(self.color, &io::stderr()) })
+        self.is_live.then(|| TextOptions { width, color: wants_color_on(self.color, &io::stderr()), ..self.text })
     }
 
     /// Shows a line in place of the last one. It must fit into the width.

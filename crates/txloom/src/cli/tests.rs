@@ -192,7 +192,7 @@ fn directories_are_run_in_order_and_programs_in_them_are_not_cases() {
     assert_eq!((exit, err.as_str()), (Exit::Clean, ""));
     assert_eq!(
         out.replace(&place.to_string(), "DIR"),
-        "✓ DIR/a.sql\n✓ DIR/b/second.sql\n2 cases on 1 target: 2 as expected\n"
+        "✓ DIR/a.sql\n✓ DIR/b/second.sql\n\n✓ 2 cases on 1 target: 2 as expected\n"
     );
 }
 

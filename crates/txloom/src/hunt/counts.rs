@@ -12,6 +12,8 @@ pub struct Counts {
     pub statistics: Statistics,
     /// Judgements that an oracle could not reach, by the oracle and its reason.
     pub undecided: BTreeMap<String, u64>,
+    /// Cases that no thorough oracle could judge.
+    pub undecided_cases: u64,
     /// Cases whose setup a target refused.
     pub refused: u64,
     /// Cases that could not be observed: a connection was lost, a server had to be started again.
@@ -46,6 +48,7 @@ impl Counts {
         for (reason, count) in &other.undecided {
             self.note_undecided(reason.clone(), *count);
         }
+        self.undecided_cases += other.undecided_cases;
         self.refused += other.refused;
         self.unobserved += other.unobserved;
         self.unreproducible += other.unreproducible;
@@ -62,6 +65,16 @@ impl Counts {
     /// Cases that were judged.
     pub fn cases(&self) -> u64 {
         self.statistics.cases
+    }
+
+    /// Cases that were run, or were to be: judged, refused and not observed.
+    pub fn cases_met(&self) -> u64 {
+        self.cases() + self.refused + self.unobserved
+    }
+
+    /// Cases that were not decided, for whatever reason.
+    pub fn cases_undecided(&self) -> u64 {
+        self.undecided_cases + self.refused + self.unobserved
     }
 
     /// Violations that are known behaviours.

@@ -3,7 +3,7 @@
 use txloom_core::case::Case;
 use txloom_core::engine::EngineErrorKind;
 use txloom_core::finding::Finding;
-use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, diff};
+use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
 use txloom_core::schedule::Policy;
 use txloom_core::trace::contention;
 
@@ -30,21 +30,26 @@ pub(super) fn judge(
 ) -> Result<Vec<Violation>, RunError> {
     let mut memo = Memo::new(runner, case);
     let mut violations = Vec::new();
+    // A hunt that was given no thorough oracle is content with those that it has.
+    let has_thorough = oracles.iter().any(|oracle| oracle.is_thorough());
+    let mut is_decided = false;
     for (position, oracle) in oracles.iter().enumerate() {
         match oracle.judge(case, &mut memo)? {
-            Verdict::Holds(_) => {}
+            Verdict::Holds(_) => is_decided |= oracle.is_thorough() || !has_thorough,
             // A difference that the next run did not show: the targets are not to be compared, and that is counted.
-            Verdict::Unknown(reason) if reason.starts_with(diff::UNSTABLE) => {
+            Verdict::Unstable(reason) => {
                 counts.unreproducible += 1;
                 counts.note_trouble(format!("{}: {reason}", case.claim().unwrap_or_default()));
             }
             Verdict::Unknown(reason) => counts.note_undecided(format!("{}: {reason}", oracle.name()), 1),
             // What one oracle says of one case is one thing: its first words.
             Verdict::Violated(findings) => {
+                is_decided = true;
                 violations.extend(findings.into_iter().next().map(|finding| Violation { oracle: position, finding }));
             }
         }
     }
+    counts.undecided_cases += u64::from(!is_decided);
     counts.statistics.add_case();
     memo.traces().for_each(|trace| counts.statistics.add(trace));
     Ok(violations)
@@ -59,7 +64,7 @@ pub(super) fn is_reproducible(
     for _ in 0..CONFIRMATIONS {
         let again = match oracle.judge(&finding.case, runner) {
             Ok(Verdict::Violated(found)) => found.iter().any(|other| is_same_kind(finding, other)),
-            Ok(Verdict::Holds(_) | Verdict::Unknown(_)) => false,
+            Ok(Verdict::Holds(_) | Verdict::Unknown(_) | Verdict::Unstable(_)) => false,
             Err(error) if is_interruption(&error) => return Err(error),
             Err(_) => false,
         };

@@ -52,6 +52,7 @@ mod ledger;
 mod storms;
 mod worker;
 mod error;
+mod conclusion;
 pub mod findings;
 pub mod report;
 #[cfg(test)]
@@ -71,6 +72,7 @@ use txloom_core::level::LevelName;
 use txloom_core::oracle::{self, Oracle, graph, invariant, serial};
 
 pub use cases::Cases;
+pub use conclusion::{UNDECIDED_SHARE_MAX, conclusion};
 pub use counts::Counts;
 pub use error::HuntError;
 pub use storms::{StormFound, Storms};

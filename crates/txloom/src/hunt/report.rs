@@ -6,8 +6,8 @@ use txloom_core::sql::StatementKind;
 use super::{Counts, Ended, Found, Plan, StormFound, Summary};
 use crate::report::build::engine_version;
 use crate::report::model::hunt::{
-    CountsReport, HuntFinding, HuntReport, KnownReport, PlanReport, RecordedFinding, RejectionReport, StormsReport,
-    TargetVersion, UndecidedReport,
+    CountsReport, HuntEnd, HuntFinding, HuntReport, KnownReport, PlanReport, RecordedFinding, RejectionReport,
+    StormsReport, TargetVersion, UndecidedReport,
 };
 use crate::report::model::{FindingReport, StormReport};
 
@@ -46,6 +46,7 @@ pub fn counts_report(counts: &Counts) -> CountsReport {
         examined: statistics.examined,
         contended: statistics.contended,
         undecided: counts.undecided_count(),
+        undecided_cases: counts.undecided_cases,
         refused: counts.refused,
         unobserved: counts.unobserved,
         storms: counts.storms,
@@ -91,15 +92,15 @@ pub fn hunt_report(summary: &Summary, mut findings: Vec<HuntFinding>, recorded: 
         example: rejection.example.clone(),
     });
     let (ended, failure) = match &summary.ended {
-        Ended::Budget => ("budget", None),
-        Ended::FirstFound => ("first-found", None),
-        Ended::ByWatcher => ("stopped", None),
-        Ended::Interrupted => ("interrupted", None),
-        Ended::Failed(error) => ("failed", Some(error.to_string())),
+        Ended::Budget => (HuntEnd::Budget, None),
+        Ended::FirstFound => (HuntEnd::FirstFound, None),
+        Ended::ByWatcher => (HuntEnd::Stopped, None),
+        Ended::Interrupted => (HuntEnd::Interrupted, None),
+        Ended::Failed(error) => (HuntEnd::Failed, Some(error.to_string())),
     };
     HuntReport {
         plan: plan_report(&summary.plan),
-        ended: ended.to_string(),
+        ended,
         failure,
         seconds: summary.elapsed.as_secs_f64(),
         counts: counts_report(&summary.counts),

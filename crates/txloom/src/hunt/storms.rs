@@ -78,12 +78,10 @@ pub struct StormFound {
 impl StormFound {
     /// The command that checks the evidence again, once it is in a file.
     pub fn replay_command(&self, file: &str) -> String {
-        let promised = self.report.judgement.as_ref().and_then(|judgement| judgement.promised.as_deref());
-        match promised {
-            Some(level) if level != "nothing" => {
-                format!("txloom check {file} --level {}", level.replace(' ', "-"))
-            }
-            _ => format!("txloom check {file}"),
+        let judgement = self.report.judgement.as_ref().filter(|judgement| !judgement.promises_nothing);
+        match judgement.and_then(|judgement| judgement.promised.as_deref()) {
+            Some(level) => format!("txloom check {file} --level {}", level.replace(' ', "-")),
+            None => format!("txloom check {file}"),
         }
     }
 
@@ -159,7 +157,8 @@ fn weathered(summary: Summary, workload: &dyn storm::Workload) -> Result<Weather
         Some(history) => {
             let judged = judge(history, promised, CHECK_LIMIT);
             let target = &summary.plan.engine.target;
-            let judged = judged.map_err(|what| EngineError::new(target, EngineErrorKind::Protocol(what)))?;
+            let mut judged = judged.map_err(|what| EngineError::new(target, EngineErrorKind::Protocol(what)))?;
+            judged.survey(history, CHECK_LIMIT);
             Some(judgement_report(history, &judged))
         }
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use txloom_core::case::check::{Mismatch, MismatchAt};
+use txloom_core::case::check::{Mismatch, MismatchAt, MismatchCause};
 use txloom_core::case::{Case, Entry, Expectation, Guard, Item, Line, SessionName};
 use txloom_core::dialect::Dialect;
 use txloom_core::engine::{EngineInfo, Holder, SessionId, State};
@@ -74,8 +74,8 @@ pub fn trace_report(case: &Case, trace: &Trace) -> TraceReport {
     }
 }
 
-/// An expectation that was not met.
-pub fn mismatch_report(mismatch: &Mismatch) -> MismatchReport {
+/// An expectation that was not met; `lines` are those of the entries of its case, if they are known.
+pub fn mismatch_report(mismatch: &Mismatch, lines: &[usize]) -> MismatchReport {
     let at = match &mismatch.at {
         MismatchAt::Setup(index) => MismatchPlace::Setup(index + 1),
         MismatchAt::Step(step) => MismatchPlace::Step(number(*step)),
@@ -83,7 +83,12 @@ pub fn mismatch_report(mismatch: &Mismatch) -> MismatchReport {
         MismatchAt::Final(table) => MismatchPlace::Final(table.clone()),
         MismatchAt::Assert(name) => MismatchPlace::Assert(name.clone()),
     };
-    MismatchReport { at, expected: mismatch.expected.clone(), found: mismatch.found.clone() }
+    let misunderstood = match mismatch.cause {
+        MismatchCause::Misunderstood(class) => Some(class.to_string()),
+        MismatchCause::Unmet => None,
+    };
+    let line = mismatch.entry.and_then(|entry| lines.get(entry)).copied();
+    MismatchReport { at, line, misunderstood, expected: mismatch.expected.clone(), found: mismatch.found.clone() }
 }
 
 /// Where the second of two executions differs from the first.

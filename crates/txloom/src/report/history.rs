@@ -8,7 +8,9 @@ use txloom_core::history::survey::Standing;
 use txloom_core::level::formal::{Order, Requirement};
 
 use super::model::ExplanationReport;
-use super::model::check::{EdgeReport, StandingReport, TransactionReport, ViolationReport};
+use super::model::check::{
+    EdgeReport, StandingOrder, StandingReport, StandingVerdict, TransactionReport, ViolationReport,
+};
 
 /// What violates a level, and why; found so many times. `session` is what a session is called where the history comes from.
 pub fn violation(
@@ -48,19 +50,14 @@ pub fn violation(
 /// A level, and whether it holds.
 pub fn standing(requirement: Requirement, known: &Standing) -> StandingReport {
     let (verdict, anomaly) = match known {
-        Standing::Holds => ("holds", None),
-        Standing::Violated(reason) => ("violated", Some(Named::of(reason).to_string())),
-        Standing::Undecided(_) => ("undecided", None),
+        Standing::Holds => (StandingVerdict::Holds, None),
+        Standing::Violated(reason) => (StandingVerdict::Violated, Some(Named::of(reason).to_string())),
+        Standing::Undecided(_) => (StandingVerdict::Undecided, None),
     };
     let order = match requirement.order {
-        Order::Free => "free",
-        Order::Session => "session",
-        Order::RealTime => "real-time",
+        Order::Free => StandingOrder::Free,
+        Order::Session => StandingOrder::Session,
+        Order::RealTime => StandingOrder::RealTime,
     };
-    StandingReport {
-        level: requirement.level.to_string(),
-        order: order.to_string(),
-        verdict: verdict.to_string(),
-        anomaly,
-    }
+    StandingReport { level: requirement.level.to_string(), order, verdict, anomaly }
 }

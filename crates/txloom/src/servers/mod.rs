@@ -80,8 +80,23 @@ pub struct ServerOptions {
     pub durable: bool,
     /// Whether it has a small disk of its own, which can be filled.
     pub small_disk: bool,
+    /// How many sessions it must have room for at least.
+    pub sessions: usize,
     /// How long it may take to accept connections, recovery after a kill included.
     pub start_limit: StartLimit,
+}
+
+/// The number of connections that every private server has room for.
+const CONNECTIONS: usize = 100;
+
+/// Connections beside those of sessions: for setting up, watching, cancelling, and those that are still being closed.
+const CONNECTIONS_BESIDE: usize = 20;
+
+impl ServerOptions {
+    /// The number of connections that the server is to have room for.
+    fn connections(&self) -> usize {
+        CONNECTIONS.max(self.sessions + CONNECTIONS_BESIDE)
+    }
 }
 
 /// How long a server may take to accept connections.

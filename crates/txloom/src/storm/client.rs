@@ -15,7 +15,9 @@ use txloom_core::engine::{EngineError, Session};
 use txloom_core::history::Status;
 use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
 
-use super::log::{Done, Log};
+use super::choice::{Choice, Choices, ROLL_BACK_TO, SET_SAVEPOINT};
+use super::environment::is_environment;
+use super::log::{Done, Log, LogMark};
 use super::shared::{Leave, Shared, Tally};
 use super::workload::{Answer, Next, Transactions};
 
@@ -60,6 +62,10 @@ pub(super) struct Client {
     pub(super) share: Share,
     /// Whether what it does is written down.
     pub(super) is_recording: bool,
+    /// Which transactions roll back although nothing failed.
+    pub(super) choices: Choices,
+    /// The number under which what it rolls back to savepoints is written down.
+    pub(super) undone_session: u32,
     pub(super) tell: Sender<Message>,
     /// Where new connections come from.
     pub(super) connections: Receiver<Box<dyn Session>>,
@@ -69,10 +75,25 @@ pub(super) struct Client {
     pub(super) calls_known: u64,
 }
 
+/// A transaction that has not ended.
+#[derive(Default)]
+struct Open {
+    log: Log,
+    choice: Choice,
+    /// Whether BEGIN was sent.
+    has_begun: bool,
+    /// How many statements of the workload were sent.
+    statements: usize,
+    /// The log when the savepoint was set, while it is to be rolled back to.
+    savepoint: Option<LogMark>,
+    /// What was rolled back to the savepoint, and when.
+    undone: Option<(Log, u64)>,
+}
+
 /// How a transaction ended, and why.
 struct End {
     status: Status,
-    /// The error that made it roll back.
+    /// The error that made it roll back, or that leaves its fate unknown.
     class: Option<ErrorClass>,
     is_lost: bool,
 }
@@ -121,40 +142,101 @@ impl Client {
     }
 
     fn transaction(&mut self) -> Result<End, EngineError> {
-        let (began, start) = (self.shared.tick(), Instant::now());
-        let mut log = Log::default();
-        let end = self.statements(&mut log)?;
+        let (faults, began, start) = (self.shared.faults(), self.shared.tick(), Instant::now());
+        let mut open = Open { choice: self.choices.next(), ..Open::default() };
+        let end = self.statements(&mut open)?;
         let ended = self.shared.tick();
         self.transactions.ended(end.status);
-        self.count(&end, start);
+        self.count(&end, start, self.shared.is_disturbed(faults));
         if self.is_recording {
-            let (session, status, (accesses, operations)) = (self.number as u32, end.status, log.take());
+            let (session, status, (accesses, operations)) = (self.number as u32, end.status, open.log.take());
             self.done.push(Done { session, status, began, ended, accesses, operations });
+            if let Some((log, ended)) = open.undone.filter(|(log, _)| !log.is_empty()) {
+                let (session, (accesses, operations)) = (self.undone_session, log.take());
+                self.done.push(Done { session, status: Status::Aborted, began, ended, accesses, operations });
+            }
         }
         Ok(end)
     }
 
     /// From BEGIN to the end. BEGIN goes out with the first statement.
-    fn statements(&mut self, log: &mut Log) -> Result<End, EngineError> {
+    fn statements(&mut self, open: &mut Open) -> Result<End, EngineError> {
         self.transactions.begin();
-        let mut has_begun = false;
         loop {
-            let sql = match self.transactions.next() {
-                Next::Execute(sql) => sql,
-                Next::Commit if has_begun => return self.commit(),
-                Next::RollBack if has_begun => return self.roll_back(None, TxStatus::Open),
+            if open.choice.undone.is_some_and(|undone| undone.first == open.statements)
+                && open.undone.is_none()
+                && let Some(end) = self.set_savepoint(open)?
+            {
+                return Ok(end);
+            }
+            let is_undone = open.choice.undone.is_some_and(|undone| undone.end == open.statements);
+            let next = if is_undone && open.savepoint.is_some() { Next::Commit } else { self.transactions.next() };
+            match next {
+                Next::Execute(sql) => {
+                    if let Some(end) = self.statement(&sql, open)? {
+                        return Ok(end);
+                    }
+                }
+                // It has reached its end, or as many statements as it was to undo.
+                Next::Commit if open.savepoint.is_some() => {
+                    if let Some(end) = self.roll_back_to_savepoint(open)? {
+                        return Ok(end);
+                    }
+                }
+                Next::Commit if open.has_begun && open.choice.rolls_back => {
+                    return self.roll_back(None, TxStatus::Open);
+                }
+                Next::Commit if open.has_begun => return self.commit(),
+                Next::RollBack if open.has_begun => return self.roll_back(None, TxStatus::Open),
                 Next::Commit => return Ok(End { status: Status::Committed, class: None, is_lost: false }),
                 Next::RollBack => return Ok(End { status: Status::Aborted, class: None, is_lost: false }),
-            };
-            let begin = (!has_begun).then(|| self.dialect.begin());
-            let outcome = self.execute(begin, &sql)?;
-            has_begun = true;
-            self.tally.statements += 1;
-            self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, log);
-            log.end_operation();
-            if outcome.error.is_some() {
-                return self.roll_back(outcome.error_class(), outcome.status);
             }
+        }
+    }
+
+    /// Executes a statement of the workload; says how the transaction ended if that made it end.
+    fn statement(&mut self, sql: &str, open: &mut Open) -> Result<Option<End>, EngineError> {
+        let outcome = self.within(sql, open)?;
+        open.statements += 1;
+        self.tally.statements += 1;
+        self.transactions.answered(&Answer { dialect: self.dialect, outcome: &outcome }, &mut open.log);
+        open.log.end_operation();
+        self.end_of(&outcome)
+    }
+
+    fn set_savepoint(&mut self, open: &mut Open) -> Result<Option<End>, EngineError> {
+        if open.savepoint.is_some() {
+            return Ok(None);
+        }
+        let outcome = self.within(SET_SAVEPOINT, open)?;
+        open.savepoint = Some(open.log.mark());
+        self.transactions.savepoint();
+        self.end_of(&outcome)
+    }
+
+    fn roll_back_to_savepoint(&mut self, open: &mut Open) -> Result<Option<End>, EngineError> {
+        let outcome = self.within(ROLL_BACK_TO, open)?;
+        if let Some(mark) = open.savepoint.take()
+            && outcome.error.is_none()
+        {
+            open.undone = Some((open.log.undo(mark), self.shared.tick()));
+            self.transactions.rolled_back_to_savepoint();
+            self.tally.to_savepoint += 1;
+        }
+        self.end_of(&outcome)
+    }
+
+    /// Executes a statement within the transaction, after BEGIN if it is the first.
+    fn within(&mut self, sql: &str, open: &mut Open) -> Result<Outcome, EngineError> {
+        let begin = (!std::mem::replace(&mut open.has_begun, true)).then(|| self.dialect.begin());
+        self.execute(begin, sql)
+    }
+
+    /// A statement that failed ends its transaction.
+    fn end_of(&mut self, outcome: &Outcome) -> Result<Option<End>, EngineError> {
+        match outcome.error {
+            None => Ok(None),
+            Some(_) => self.roll_back(outcome.error_class(), outcome.status).map(Some),
         }
     }
 
@@ -165,9 +247,9 @@ impl Client {
         let (status, class) = match outcome.error_class() {
             None if is_refused => (Status::Aborted, Some(ErrorClass::TransactionAborted)),
             None => (Status::Committed, None),
-            _ if is_lost => (Status::Unknown, None),
+            class if is_lost => (Status::Unknown, class),
             // It may have been too late to cancel it.
-            Some(ErrorClass::Cancelled) if outcome.status == TxStatus::Idle => (Status::Unknown, None),
+            class @ Some(ErrorClass::Cancelled) if outcome.status == TxStatus::Idle => (Status::Unknown, class),
             class => return self.roll_back(class, outcome.status),
         };
         Ok(End { status, class, is_lost })
@@ -192,9 +274,15 @@ impl Client {
         outcome
     }
 
-    fn count(&mut self, end: &End, start: Instant) {
+    /// Counts a transaction; `is_disturbed` says that there was an injected fault while it was open.
+    fn count(&mut self, end: &End, start: Instant, is_disturbed: bool) {
         if self.share == Share::One {
             return;
+        }
+        match end.class.filter(|class| is_environment(*class)) {
+            None => {}
+            Some(_) if is_disturbed => self.tally.injected += 1,
+            Some(class) => *self.tally.environment.entry(class).or_default() += 1,
         }
         match end.status {
             Status::Committed => {

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_the_level_allows_is_no_finding() {
         let check = |promised: Option<Level>, from, is_allowed| {
-            let promised = promised.map(Promise::Level);
+            let promised = promised.map(|level| Promise::Level(level.into()));
             let invariant = Invariant { name: "money", says: String::new(), query: String::new(), from };
             let breach = Breach { invariant, after: None, promised, found: Found::default() };
             assert_eq!(breach.is_allowed(), is_allowed, "{promised:?} {from}");

@@ -3,6 +3,8 @@
 //! A session logs while it works, so a log is small and dumb: items are numbers, versions are numbers. Names and
 //! [histories](txloom_core::history) are made of it when the storm is over.
 
+use std::collections::HashSet;
+
 use txloom_core::history::build::{Builder, Head};
 use txloom_core::history::{History, Op, Scalar, Status};
 use txloom_core::value::Value;
@@ -117,6 +119,42 @@ impl Log {
         self.operations.push(self.accesses.len() as u32);
     }
 
+    /// True if nothing was logged.
+    pub(super) fn is_empty(&self) -> bool {
+        self.accesses.is_empty()
+    }
+
+    /// How much there is.
+    pub(super) fn mark(&self) -> LogMark {
+        LogMark { accesses: self.accesses.len(), operations: self.operations.len() }
+    }
+
+    /// What came after the mark was undone by a rollback to a savepoint: its writes are taken out and returned. Reads
+    /// stay, but for those of items that had been written after the mark.
+    pub(super) fn undo(&mut self, mark: LogMark) -> Log {
+        let ends = self.operations.split_off(mark.operations);
+        let after = self.accesses.split_off(mark.accesses);
+        let mut after = after.into_iter();
+        let (mut undone, mut written) = (Log::default(), HashSet::new());
+        let mut start = mark.accesses;
+        for end in ends.into_iter().map(|end| end as usize) {
+            let is_write = undone.accesses.len();
+            for access in after.by_ref().take(end - start) {
+                match access.written() {
+                    Some(_) => {
+                        written.insert(access.item());
+                        undone.accesses.push(access);
+                    }
+                    None if written.contains(&access.item()) => {}
+                    None => self.accesses.push(access),
+                }
+            }
+            start = end;
+            if undone.accesses.len() > is_write { &mut undone } else { &mut *self }.end_operation();
+        }
+        undone
+    }
+
     /// What was logged: accesses, and where operations end.
     pub(super) fn take(self) -> (Vec<Access>, Vec<u32>) {
         (self.accesses, self.operations)
@@ -133,7 +171,14 @@ impl Log {
     }
 }
 
-/// A transaction that is over.
+/// A place in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LogMark {
+    accesses: usize,
+    operations: usize,
+}
+
+/// A transaction that is over, or the part of one that was rolled back to a savepoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     /// The number of its session.
@@ -181,4 +226,38 @@ fn push(builder: &mut Builder, access: &Access, name: &dyn Fn(Item) -> String) {
         }
     };
     builder.push(op);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: Item = Item { table: 0, key: 1 };
+    const Y: Item = Item { table: 0, key: 2 };
+
+    #[test]
+    fn what_is_undone_takes_its_writes_along_and_leaves_its_reads() {
+        let mut log = Log::default();
+        log.write(X, 1);
+        log.end_operation();
+        let mark = log.mark();
+        log.read(Y, Seen::Version(7));
+        log.end_operation();
+        log.write(Y, 2);
+        log.end_operation();
+        log.read(Y, Seen::Version(2));
+        log.read(X, Seen::Version(1));
+        log.end_operation();
+        let undone = log.undo(mark);
+        assert_eq!(undone.take(), (vec![Access::Write(Y, 2)], vec![1]));
+        log.write(Y, 3);
+        log.end_operation();
+        let kept = [
+            Access::Write(X, 1),
+            Access::Read(Y, Seen::Version(7)),
+            Access::Read(X, Seen::Version(1)),
+            Access::Write(Y, 3),
+        ];
+        assert_eq!(log.take(), (kept.to_vec(), vec![1, 2, 3, 4]));
+    }
 }

@@ -13,6 +13,8 @@
 //! ```
 //!
 //! * [`workload`]: what sessions ask for, and what their answers mean
+//! * [`choice`]: which transactions roll back although nothing failed
+//! * [`environment`]: transactions that failed by a full disk, a lost connection, a time limit
 //! * [`log`]: which versions transactions wrote and saw
 //! * `client`: one session at work; `shared`: the numbers that all of them share
 //! * `populate`: the rows that tables begin with
@@ -24,6 +26,7 @@
 //! * [`contention`], [`latency`]: how much transactions met, and how long they took
 //! * [`validity`]: whether operations touched the rows that they should
 //! * [`judge`]: the history against what the engine promises
+//! * [`fresh`]: reads that do not see what was acknowledged before
 //! * [`report`]: all of it as a report
 //!
 //! **Order.** A transaction lies between two numbers of one common counter, taken before its BEGIN and after its end.
@@ -46,6 +49,8 @@
 //! A recording lies in memory until the end. Killing a server's processes tests its recovery, not a loss of power.
 
 pub mod workload;
+pub mod choice;
+pub mod environment;
 pub mod log;
 pub mod contention;
 pub mod latency;
@@ -59,8 +64,10 @@ mod watch;
 mod populate;
 mod run;
 mod generate;
+pub mod fresh;
 pub mod judge;
 pub mod report;
+mod conclusion;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -73,6 +80,8 @@ use std::time::Duration;
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
 use txloom_core::level::LevelName;
 
+pub use choice::RollbackShares;
+pub use conclusion::conclusion;
 pub use fault::{FaultCounts, FaultKind, Recurring};
 pub use shared::Tally;
 pub use watch::{Damage, Ended, Loading, Plan, Progress, Summary, Watcher};

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use txloom_core::history::History;
 use txloom_core::history::anomaly::Named;
-use txloom_core::history::check::Verdict;
-use txloom_core::history::survey::Standing;
+use txloom_core::history::check::{Checker, Verdict};
+use txloom_core::history::survey::{Standing, Survey};
 use txloom_core::level::formal::{Level, Order};
 use txloom_core::outcome::ErrorClass;
 use txloom_core::shadow::measure::{Accessibility, OperationKind};
 
 use super::contention::Contention;
+use super::fresh::{SHOWN_BY, StaleRead, excerpt};
 use super::invariant::Breach;
 use super::judge::{Judgement, Promise, promise};
 use super::latency::Latency;
@@ -23,8 +24,8 @@ use crate::report::model::check::{VerdictReport, ViolationReport};
 use crate::report::model::hunt::TargetVersion;
 use crate::report::model::storm::{
     AccessesReport, AttributeReport, BreachReport, ClassCount, ContentionReport, DamageReport, FaultCount, FaultPlan,
-    InvariantsReport, JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormPlan,
-    StormReport, ValidityReport,
+    InvariantsReport, JudgementReport, LatencyReport, OperationsReport, PredicatesReport, StormCounts, StormEnd,
+    StormPlan, StormReport, ValidityReport,
 };
 use crate::report::text::StormProgress;
 
@@ -68,7 +69,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
     });
     StormReport {
         plan: plan_report(&summary.plan),
-        ended: ended.to_string(),
+        ended,
         failure,
         seconds: summary.elapsed.as_secs_f64(),
         counts: counts(&summary.tally),
@@ -166,15 +167,15 @@ fn fault_counts(faults: &FaultCounts) -> Vec<FaultCount> {
     faults.iter().map(|(kind, count)| FaultCount { kind: kind.name().to_string(), count }).collect()
 }
 
-fn ended(ended: &Ended) -> (&'static str, Option<String>) {
+fn ended(ended: &Ended) -> (StormEnd, Option<String>) {
     match ended {
-        Ended::Budget => ("budget", None),
-        Ended::ByWatcher => ("stopped", None),
-        Ended::Interrupted => ("interrupted", None),
-        Ended::Died(death) => ("died", Some(death.to_string())),
-        Ended::NotRecovered(error) => ("not-recovered", Some(error.to_string())),
-        Ended::Damaged => ("damaged", None),
-        Ended::Failed(error) => ("failed", Some(error.to_string())),
+        Ended::Budget => (StormEnd::Budget, None),
+        Ended::ByWatcher => (StormEnd::Stopped, None),
+        Ended::Interrupted => (StormEnd::Interrupted, None),
+        Ended::Died(death) => (StormEnd::Died, Some(death.to_string())),
+        Ended::NotRecovered(error) => (StormEnd::NotRecovered, Some(error.to_string())),
+        Ended::Damaged => (StormEnd::Damaged, None),
+        Ended::Failed(error) => (StormEnd::Failed, Some(error.to_string())),
     }
 }
 
@@ -203,35 +204,52 @@ fn latency(latency: &Latency) -> Option<LatencyReport> {
     })
 }
 
+/// A stale read, explained by the transactions that it concerns.
+fn stale_violation(history: &History, stale: &StaleRead) -> Option<ViolationReport> {
+    let excerpt = excerpt(history, stale);
+    let checker = Checker::new(&excerpt).ok()?;
+    match checker.check(SHOWN_BY, &|| false) {
+        Verdict::Violated(reason) => Some(ViolationReport {
+            anomaly: "stale-read".to_string(),
+            name: "stale read".to_string(),
+            what: "a transaction does not see what was acknowledged before it began".to_string(),
+            ..violation(&excerpt, &checker, &reason, 1, SESSION)
+        }),
+        Verdict::Holds(_) | Verdict::Undecided(_) => None,
+    }
+}
+
 /// What the checker says.
 pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> JudgementReport {
-    let Judgement { checker, promised, verdict, survey, time } = judgement;
+    let Judgement { checker, promised, verdict, stale, survey, time } = judgement;
     let tell = |reason, count| violation(history, checker, reason, count, SESSION);
     let violated = match verdict {
         Verdict::Violated(reason) => Some(tell(reason, 1)),
-        Verdict::Holds(_) | Verdict::Undecided(_) => None,
+        Verdict::Holds(_) | Verdict::Undecided(_) => stale.as_ref().and_then(|stale| stale_violation(history, stale)),
     };
     let is_same = |named: &Named| violated.as_ref().is_some_and(|told| told.anomaly == named.to_string());
     let anomalies: Vec<ViolationReport> = survey
-        .anomalies
         .iter()
+        .flat_map(|survey| &survey.anomalies)
         .filter(|found| !is_same(&found.named))
         .map(|found| tell(&found.example, found.count))
         .collect();
     let is_stronger = |level: Level, order: Order| {
         let Some(Promise::Level(promised)) = *promised else { return true };
-        level.implies(promised) && (level != promised || order != Order::Free)
+        level.implies(promised.level) && (level != promised.level || order > promised.order)
     };
-    let stronger = survey.standings.iter().filter(|(asked, _)| is_stronger(asked.level, asked.order));
+    let standings = survey.iter().flat_map(|survey| &survey.standings);
+    let stronger = standings.filter(|(asked, _)| is_stronger(asked.level, asked.order));
     JudgementReport {
         evidence: "recorded".to_string(),
         promised: promised.map(|level| level.to_string()),
+        promises_nothing: *promised == Some(Promise::Nothing),
         verdict: match (verdict, violated) {
             (_, Some(violation)) => VerdictReport::Violated { violation: Box::new(violation) },
             (Verdict::Undecided(why), None) => VerdictReport::Undecided { why: why.clone() },
             _ => VerdictReport::Holds,
         },
-        strongest: survey.strongest().iter().map(ToString::to_string).collect(),
+        strongest: survey.iter().flat_map(Survey::strongest).map(|level| level.to_string()).collect(),
         stronger: stronger.map(|(asked, known): &(_, Standing)| standing(*asked, known)).collect(),
         anomalies,
         transactions: history.len(),

@@ -19,10 +19,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use txloom_core::case::SessionName;
-use txloom_core::engine::{Cancel, Engine, EngineError, EngineErrorKind, Session, SessionId, SessionSpec};
+use txloom_core::engine::{Cancel, Engine, EngineError, EngineErrorKind, EngineInfo, Session, SessionId, SessionSpec};
 use txloom_core::history::Status;
 
 use super::Storm;
+use super::choice::{Choices, ROLL_BACK_TO, RollbackShares, SET_SAVEPOINT};
 use super::client::{Client, Message, Share};
 use super::contention::Contention;
 use super::fault::{FaultCounts, FaultKind};
@@ -68,6 +69,7 @@ pub(super) struct Run<'a> {
     tell: Sender<Message>,
     told: Receiver<Message>,
     handles: Vec<Handle>,
+    rollbacks: RollbackShares,
     tally: Tally,
     done: Vec<Done>,
     ended: Option<Ended>,
@@ -92,6 +94,10 @@ impl<'a> Run<'a> {
                 Err(error) => return Err(too_few(error, number, count)),
             }
         }
+        let mut rollbacks = storm.workload.rollbacks();
+        if !sessions.first_mut().is_some_and(|session| has_savepoints(session.as_mut(), engine.info())) {
+            rollbacks.to_savepoint = 0;
+        }
         let (tell, told) = channel();
         // One place more, for audits.
         let shared = Arc::new(Shared::new(storm.budget, storm.rate, count + 1));
@@ -102,6 +108,7 @@ impl<'a> Run<'a> {
             tell,
             told,
             handles: Vec::new(),
+            rollbacks,
             tally: Tally::default(),
             done: Vec::new(),
             ended: None,
@@ -142,6 +149,11 @@ impl<'a> Run<'a> {
             shared: Arc::clone(&self.shared),
             share,
             is_recording: self.storm.is_recording,
+            choices: match share {
+                Share::OfBudget => Choices::new(self.rollbacks, self.storm.seed, number),
+                Share::One => Choices::none(),
+            },
+            undone_session: (self.storm.scale.sessions + 1 + number) as u32,
             tell: self.tell.clone(),
             connections,
             tally: Tally::default(),
@@ -389,9 +401,18 @@ fn open(storm: &Storm<'_>, engine: &mut dyn Engine, number: usize) -> Result<Box
     engine.open(&SessionSpec { id: SessionId(number), name, node: None, level: storm.level.clone() })
 }
 
+/// True if the engine sets savepoints and rolls back to them. A session that cannot be asked has none, and is found to be
+/// lost when it is used.
+fn has_savepoints(session: &mut dyn Session, engine: &EngineInfo) -> bool {
+    let mut succeeds = |sql: &str| session.execute(sql).is_ok_and(|outcome| outcome.error.is_none());
+    let begun = succeeds(engine.dialect.begin());
+    let has_savepoints = begun && succeeds(SET_SAVEPOINT) && succeeds(ROLL_BACK_TO);
+    (!begun || succeeds("ROLLBACK")) && has_savepoints
+}
+
 /// Not all sessions could be opened.
 fn too_few(error: EngineError, opened: usize, wanted: usize) -> EngineError {
-    let hint = "ask for fewer sessions, or let the server have more connections (max_connections)";
+    let hint = "ask for fewer sessions, or let the server have more connections (max_connections, open files)";
     let what = format!("only {opened} of {wanted} sessions could be opened: {}; {hint}", error.kind);
     EngineError::new(&error.target, EngineErrorKind::Unreachable(what))
 }

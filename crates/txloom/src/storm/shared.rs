@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use txloom_core::outcome::ErrorClass;
 
 use super::Budget;
+use super::environment::EnvironmentCounts;
 use super::latency::Latency;
 
 /// How long a session sleeps at most before it looks whether the storm is over.
@@ -29,6 +30,8 @@ pub(super) struct Shared {
     is_over: AtomicBool,
     /// How often everybody was called back.
     calls: AtomicU64,
+    /// How many injected faults have begun and ended: odd while there is one.
+    faults: AtomicU64,
     pub(super) committed: AtomicU64,
     pub(super) rolled_back: AtomicU64,
     /// By session: since when a statement is being executed, in microseconds after the start; 0: none.
@@ -56,6 +59,7 @@ impl Shared {
             clock: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             calls: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
             committed: AtomicU64::new(0),
             rolled_back: AtomicU64::new(0),
             busy: (0..sessions).map(|_| AtomicU64::new(0)).collect(),
@@ -85,6 +89,26 @@ impl Shared {
     /// Has everybody end the present transaction, hand over what was logged, and wait for a new connection.
     pub(super) fn call_back(&self) {
         self.calls.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A fault begins, unless there is one.
+    pub(super) fn begin_fault(&self) {
+        self.faults.fetch_add(1 - self.faults.load(Ordering::SeqCst) % 2, Ordering::SeqCst);
+    }
+
+    /// The fault has ended, if there was one.
+    pub(super) fn end_fault(&self) {
+        self.faults.fetch_add(self.faults.load(Ordering::SeqCst) % 2, Ordering::SeqCst);
+    }
+
+    /// The number of faults that have begun and ended, for [`Shared::is_disturbed`].
+    pub(super) fn faults(&self) -> u64 {
+        self.faults.load(Ordering::SeqCst)
+    }
+
+    /// True if there was an injected fault at some time since.
+    pub(super) fn is_disturbed(&self, since: u64) -> bool {
+        since % 2 == 1 || self.faults() != since
     }
 
     /// Takes one transaction of the budget, and sleeps until its time has come.
@@ -148,6 +172,12 @@ pub struct Tally {
     pub rolled_back: BTreeMap<Option<ErrorClass>, u64>,
     /// Transactions whose COMMIT was sent and never answered.
     pub unknown: u64,
+    /// Rollbacks to a savepoint; their transactions went on.
+    pub to_savepoint: u64,
+    /// Transactions that failed by the environment while no fault was injected; see [`environment`](super::environment).
+    pub environment: EnvironmentCounts,
+    /// Transactions that failed by the environment while a fault was injected.
+    pub injected: u64,
     /// Statements, without those that begin and end transactions.
     pub statements: u64,
     /// How long transactions took that committed.
@@ -164,6 +194,11 @@ impl Tally {
     pub fn merge(&mut self, other: &Tally) {
         self.committed += other.committed;
         self.unknown += other.unknown;
+        self.to_savepoint += other.to_savepoint;
+        self.injected += other.injected;
+        for (class, count) in &other.environment {
+            *self.environment.entry(*class).or_default() += count;
+        }
         self.statements += other.statements;
         for (class, count) in &other.rolled_back {
             *self.rolled_back.entry(*class).or_default() += count;
@@ -194,6 +229,20 @@ mod tests {
         let shared = Shared::new(Budget::transactions(5), Some(100), 1);
         assert_eq!(granted(&shared), 5);
         assert!(shared.elapsed() >= Duration::from_millis(40));
+    }
+
+    #[test]
+    fn a_transaction_is_disturbed_by_a_fault_at_any_time() {
+        let shared = Shared::new(Budget::default(), None, 1);
+        let before = shared.faults();
+        assert!(!shared.is_disturbed(before));
+        shared.begin_fault();
+        shared.begin_fault();
+        let during = shared.faults();
+        assert!(shared.is_disturbed(before) && shared.is_disturbed(during));
+        shared.end_fault();
+        shared.end_fault();
+        assert!(shared.is_disturbed(before) && shared.is_disturbed(during) && !shared.is_disturbed(shared.faults()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use txloom::report::json;
 use txloom::report::model::Body;
-use txloom::report::model::analysis::AnalysisReport;
+use txloom::report::model::analysis::{AnalysisReport, TrialVerdict};
 
 use crate::support::{Finished, TestDir, limited, output};
 
@@ -25,7 +25,7 @@ fn program(name: &str) -> String {
 }
 
 fn verdict(fate: Option<&txloom::report::model::analysis::FateReport>) -> &str {
-    fate.map_or("not run", |fate| fate.verdict.as_str())
+    fate.map_or("not run", |fate| fate.verdict.name())
 }
 
 /// The paper's examples on one engine: exactly the expected schedules, each fails; the corrected versions are silent.
@@ -132,13 +132,13 @@ fn what_cannot_happen_is_said_to_be_impossible() {
         let file = dir.file("p.sql", ORDERS);
         let (found, code) = report(&[&file, "--run"]);
         let fate = found.schedules[0].fate.as_ref().unwrap();
-        assert_eq!((fate.verdict.as_str(), code), ("impossible", 0));
+        assert_eq!((fate.verdict, code), (TrialVerdict::Impossible, 0));
         assert!(fate.says.contains("line 7") && fate.says.contains("line 8"), "{}", fate.says);
         // With room between the conditions, the solver finds a value.
         let file = dir.file("q.sql", &ORDERS.replace("n < 5", "n < 12"));
         let (found, code) = report(&[&file, "--run"]);
         let fate = found.schedules[0].fate.as_ref().unwrap();
-        assert_eq!((fate.verdict.as_str(), code), ("manifest", 1));
+        assert_eq!((fate.verdict, code), (TrialVerdict::Manifest, 1));
         assert_eq!(fate.calls, ["p(key=1, n=11)", "p(key=1, n=11)"]);
     });
 }

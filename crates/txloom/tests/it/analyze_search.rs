@@ -8,7 +8,7 @@ use txloom::engines;
 use txloom::execute::EngineRunner;
 use txloom::report::json;
 use txloom::report::model::Body;
-use txloom::report::model::analysis::{AnomaliesReport, StructureReport};
+use txloom::report::model::analysis::{AnomaliesReport, StructureReport, TrialVerdict};
 use txloom_core::search::cycles::{Bounds, Cycle};
 use txloom_core::search::find::{Group, Search};
 use txloom_core::search::level::Target;
@@ -182,7 +182,7 @@ fn what_the_paper_missed_is_found_and_shows() {
         assert_eq!(voter.shown, Some((voter.found, voter.found)));
         let skews = |one: &&StructureReport| one.tables.iter().all(|table| table == "votes");
         let limit = voter.structures.iter().find(skews).expect("both count the votes before either votes");
-        assert_eq!(limit.fate.as_ref().map(|fate| fate.verdict.as_str()), Some("manifest"));
+        assert_eq!(limit.fate.as_ref().map(|fate| fate.verdict), Some(TrialVerdict::Manifest));
     });
 }
 

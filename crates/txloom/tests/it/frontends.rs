@@ -89,7 +89,7 @@ fn its_schedules_go_wrong_on_a_real_database() {
         let (_directory, schema, folder) = application("frontends-run");
         let (found, code) = report(&[&folder, "--schema", &schema, "--run", "--on", "sqlite"]);
         let fates: Vec<&str> =
-            found.schedules.iter().filter_map(|one| one.fate.as_ref()).map(|fate| fate.verdict.as_str()).collect();
+            found.schedules.iter().filter_map(|one| one.fate.as_ref()).map(|fate| fate.verdict.name()).collect();
         assert_eq!((fates, code), (vec!["manifest"], 1));
     });
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -66,7 +65,8 @@ fn a_planted_bug_is_found_written_and_shown_again() {
         let out = out.to_string_lossy();
         let hunt = output(&["hunt", "model", "model+lost-update", "--stop-on-first", "-o", &out]);
         assert_eq!(hunt.code, 1, "{}{}", hunt.stdout, hunt.stderr);
-        for words in ["Hunting in model", "seed     1", "lost-update: we put this bug", "To see it again", "1 finding:"]
+        for words in
+            ["Hunting in model", "seed     1", "lost-update: we put this bug", "To see it again", "✗ 1 finding in"]
         {
             assert!(hunt.stdout.contains(words), "no `{words}` in\n{}", hunt.stdout);
         }
@@ -151,13 +151,11 @@ fn ctrl_c_ends_with_a_summary() {
             .expect("the binary starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains("budget")), "it says what it will do");
-        let start = Instant::now();
         kill_process(Pid::from_child(&child), Signal::INT).expect("it can be interrupted");
         let rest: Vec<String> = lines.collect();
         let ended = child.wait().expect("it ends");
         assert_eq!(ended.code(), Some(130), "{rest:?}");
-        assert!(start.elapsed() < Duration::from_secs(20));
-        for words in ["then interrupted", "Nothing was found."] {
+        for words in ["then interrupted", "nothing is concluded"] {
             assert!(rest.iter().any(|line| line.contains(words)), "no `{words}` in\n{rest:?}");
         }
     });

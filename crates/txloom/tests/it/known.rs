@@ -60,7 +60,7 @@ fn found(name: &str, runner: &mut EngineRunner) -> Option<Finding> {
     match diff.judge(&corpus_case(name).parse(), runner).unwrap_or_else(|error| panic!("{name}: {error}")) {
         Verdict::Violated(findings) => findings.into_iter().next(),
         Verdict::Holds(_) => None,
-        Verdict::Unknown(reason) => panic!("{name}: {reason}"),
+        Verdict::Unknown(reason) | Verdict::Unstable(reason) => panic!("{name}: {reason}"),
     }
 }
 

@@ -140,7 +140,9 @@ fn an_interruption_shows_the_best_so_far() {
         kill_process(Pid::from_child(&child), Signal::INT).expect("it can be interrupted");
         let mut text = String::new();
         child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("text");
-        assert_eq!(child.wait().expect("an end").code(), Some(130));
+        // What was found is found: the interruption is only said.
+        assert_eq!(child.wait().expect("an end").code(), Some(1));
+        assert!(text.contains("then interrupted"), "{text}");
         assert!(text.contains("ended before everything was tried") && text.contains("/*init*/"), "{text}");
     });
 }

@@ -6,7 +6,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use txloom::report::model::storm::StormReport;
+use txloom::report::model::storm::{StormEnd, StormReport};
 
 use crate::storm::{reported, rest, start, storm};
 use crate::support::{TestDir, limited};
@@ -24,7 +24,7 @@ fn rolled_back(report: &StormReport, class: &str) -> u64 {
 #[track_caller]
 fn check_survives(arguments: &str, kinds: &[&str]) -> StormReport {
     let (report, code) = reported(&format!("{arguments} --level read-committed --limit 3s"));
-    assert_eq!((code, report.ended.as_str()), (0, "budget"), "{arguments}: {report:?}");
+    assert_eq!((code, report.ended), (0, StormEnd::Budget), "{arguments}: {report:?}");
     assert!(report.damage.is_empty() && report.troubles.is_empty(), "{arguments}: {report:?}");
     for kind in kinds {
         assert!(count(&report, kind) >= 1, "{arguments}: no {kind}: {report:?}");
@@ -82,7 +82,7 @@ fn a_commit_that_is_acknowledged_and_not_kept_is_found() {
         {
             let flags = format!("--server-arg {weakness} --kill every 700ms --for 15s --limit 1s");
             let (report, code) = reported(&format!("{target} {flags}"));
-            assert_eq!((code, report.ended.as_str()), (1, "damaged"), "{target}: {report:?}");
+            assert_eq!((code, report.ended), (1, StormEnd::Damaged), "{target}: {report:?}");
             let damage = report.damage.first().expect("something is lost");
             assert_eq!(damage.after.as_ref().map(|fault| fault.kind.as_str()), Some("kill"));
             // The rows that the tables were filled with were acknowledged, too.

@@ -16,42 +16,52 @@
 
 use super::super::facts::{Facts, INITIAL, Node, Read};
 use super::super::{History, KeyId};
+use super::budget::{CheckBudget, Spent};
 use super::graph::{Edge, EdgeKind, Edges, Graph};
 use super::orders::Orders;
 use super::seen::Seen;
-use crate::level::formal::{Level, Order};
+use crate::level::formal::{Level, Order, Requirement};
 
 /// What the level implies, or why that cannot be told.
-pub(super) fn graph(history: &History, facts: &Facts, level: Level, order: Order) -> Result<Graph, String> {
+pub(super) fn graph(
+    history: &History,
+    facts: &Facts,
+    Requirement { level, order }: Requirement,
+    budget: CheckBudget<'_>,
+) -> Result<Graph, Spent> {
     let open = Orders::open(facts);
-    let mut edges = Edges::new(facts);
-    for (at, key) in facts.keys.iter().enumerate() {
-        edges.add_versions(KeyId(at as u32), key, &open);
-    }
-    for read in &facts.reads {
-        let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: read.version, high: read.op };
-        edges.add(facts.writer_of(read), edge);
-    }
-    edges.add_order(history, facts, order);
+    let seen = match level {
+        Level::MonotonicAtomicView | Level::ReadAtomic => None,
+        _ => Some(Seen::of(history, facts, order, budget)?),
+    };
     let kind = if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied(Order::Free) };
-    let mut implied = Implied { facts, writes: Writes::of(facts), kind, edges: Vec::new() };
-    match level {
-        Level::MonotonicAtomicView => implied.by_reads(true),
-        Level::ReadAtomic => {
-            implied.by_reads(false);
-            implied.by_order(history, order);
+    let writes = Writes::of(facts);
+    Edges::collect(facts, budget, |edges| {
+        for (at, key) in facts.keys.iter().enumerate() {
+            edges.add_versions(KeyId(at as u32), key, &open);
         }
-        _ => implied.by_seen(&Seen::of(history, facts, order)?),
-    }
-    edges.list.append(&mut implied.edges);
-    Ok(edges.finish())
+        for read in &facts.reads {
+            let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: read.version, high: read.op };
+            edges.add(facts.writer_of(read), edge);
+        }
+        edges.add_order(history, facts, order);
+        let mut implied = Implied { facts, writes: &writes, kind, edges };
+        match &seen {
+            Some(seen) => implied.by_seen(seen),
+            None if level == Level::MonotonicAtomicView => implied.by_reads(true),
+            None => {
+                implied.by_reads(false);
+                implied.by_order(history, order);
+            }
+        }
+    })
 }
 
 struct Implied<'a> {
     facts: &'a Facts,
-    writes: Writes,
+    writes: &'a Writes,
     kind: EdgeKind,
-    edges: Vec<(Node, Edge)>,
+    edges: &'a mut Edges,
 }
 
 impl Implied<'_> {
@@ -63,10 +73,10 @@ impl Implied<'_> {
         }
         let kind = self.kind;
         let edge = |to| Edge { to, kind, key: read.key, low: read.version, high: read.reader };
-        self.edges.push((seen, edge(writer)));
+        self.edges.add_implied(seen, edge(writer));
         if writer == INITIAL {
             // Nobody is before the initial transaction: this closes a cycle.
-            self.edges.push((INITIAL, Edge { kind: EdgeKind::Ww, high: 0, ..edge(seen) }));
+            self.edges.add_implied(INITIAL, Edge { kind: EdgeKind::Ww, high: 0, ..edge(seen) });
         }
     }
 

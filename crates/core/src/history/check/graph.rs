@@ -14,6 +14,7 @@
 
 use super::super::facts::{Facts, INITIAL, KeyFacts, NOBODY, Node, Read, Version};
 use super::super::{History, KeyId};
+use super::budget::{CheckBudget, Spent};
 use super::orders::Orders;
 use crate::level::formal::Order;
 
@@ -69,32 +70,23 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of a history under a choice of version orders.
-    pub fn new(history: &History, facts: &Facts, orders: &Orders, order: Order) -> Graph {
-        let mut edges = Edges::new(facts);
-        for (at, key) in facts.keys.iter().enumerate() {
-            edges.add_versions(KeyId(at as u32), key, orders);
-        }
-        for read in &facts.reads {
-            edges.add_read(read, facts, orders);
-        }
-        edges.add_order(history, facts, order);
-        edges.finish()
-    }
-
-    /// Sorts edges by where they begin.
-    pub(super) fn from_list(list: &[(Node, Edge)], count: usize, transactions: usize) -> Graph {
-        let mut offsets = vec![0u32; count + 1];
-        list.iter().for_each(|(from, _)| offsets[*from as usize + 1] += 1);
-        (0..count).for_each(|at| offsets[at + 1] += offsets[at]);
-        let mut next = offsets.clone();
-        let nothing = Edge { to: 0, kind: EdgeKind::Ww, key: KeyId(0), low: 0, high: 0 };
-        let mut edges = vec![nothing; list.len()];
-        for (from, edge) in list {
-            edges[next[*from as usize] as usize] = *edge;
-            next[*from as usize] += 1;
-        }
-        Graph { offsets, edges, transactions }
+    /// The graph of a history under a choice of version orders; `Err` if it is larger than the budget allows.
+    pub fn new(
+        history: &History,
+        facts: &Facts,
+        orders: &Orders,
+        scope: GraphScope,
+        budget: CheckBudget<'_>,
+    ) -> Result<Graph, Spent> {
+        Edges::collect(facts, budget, |edges| {
+            for (at, key) in facts.keys.iter().enumerate() {
+                edges.add_versions(KeyId(at as u32), key, orders);
+            }
+            for read in &facts.reads {
+                edges.add_read(read, facts, orders, scope.has_rw);
+            }
+            edges.add_order(history, facts, scope.order);
+        })
     }
 
     /// How many nodes there are, barriers included.
@@ -119,20 +111,72 @@ impl Graph {
     }
 }
 
-/// Edges, before they are sorted.
+/// Which edges a graph has.
+#[derive(Debug, Clone, Copy)]
+pub struct GraphScope {
+    /// Sessions, real time, or neither.
+    pub order: Order,
+    /// Whether it has anti-dependencies.
+    pub has_rw: bool,
+}
+
+/// Edges on their way into a graph. They are given twice: first they are counted, then they are put in their places. So
+/// they are never stored twice, and it is known how much memory they take before it is asked for.
 pub(super) struct Edges {
-    pub(super) list: Vec<(Node, Edge)>,
-    transactions: usize,
+    /// While counting: by node, how many edges leave it. Then: where its next edge goes.
+    next: Vec<u32>,
+    edges: Vec<Edge>,
+    is_counting: bool,
+    /// While counting: how many there are, and how many there may be.
+    count: usize,
+    count_max: usize,
     next_barrier: Node,
 }
 
 impl Edges {
-    pub(super) fn new(facts: &Facts) -> Edges {
-        Edges { list: Vec::new(), transactions: facts.node_count(), next_barrier: facts.node_count() as Node }
+    /// The graph of all edges that `give` adds; it adds the same ones each time.
+    pub(super) fn collect(
+        facts: &Facts,
+        budget: CheckBudget<'_>,
+        mut give: impl FnMut(&mut Edges),
+    ) -> Result<Graph, Spent> {
+        let transactions = facts.node_count();
+        budget.tick()?;
+        // Real time has at most as many barriers as there are transactions.
+        let count_max = budget.edges_max(2 * transactions);
+        let next_barrier = transactions as Node;
+        let next = vec![0; transactions];
+        let mut edges = Edges { next, edges: Vec::new(), is_counting: true, count: 0, count_max, next_barrier };
+        give(&mut edges);
+        if edges.count > count_max || count_max == 0 {
+            return Err(Spent::Memory(budget.bytes_max));
+        }
+        budget.tick()?;
+        let mut offsets = vec![0u32];
+        let sums = edges.next.iter().scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        });
+        offsets.extend(sums);
+        edges.next.copy_from_slice(&offsets[..offsets.len() - 1]);
+        edges.edges = vec![plain(0, EdgeKind::Ww); edges.count];
+        (edges.is_counting, edges.next_barrier) = (false, next_barrier);
+        give(&mut edges);
+        Ok(Graph { offsets, edges: edges.edges, transactions })
     }
 
-    pub(super) fn finish(self) -> Graph {
-        Graph::from_list(&self.list, self.next_barrier as usize, self.transactions)
+    /// Adds an edge of a commit order, wherever it leads.
+    pub(super) fn add_implied(&mut self, from: Node, edge: Edge) {
+        let from = from as usize;
+        if !self.is_counting {
+            self.edges[self.next[from] as usize] = edge;
+            self.next[from] += 1;
+        } else if self.count <= self.count_max {
+            self.count += 1;
+            let nodes = self.next.len().max(from + 1).max(edge.to as usize + 1);
+            self.next.resize(nodes, 0);
+            self.next[from] += 1;
+        }
     }
 
     /// Sessions and real time, as far as they count.
@@ -147,7 +191,7 @@ impl Edges {
 
     pub(super) fn add(&mut self, from: Node, edge: Edge) {
         if from != edge.to && from != INITIAL && from != NOBODY && edge.to != NOBODY {
-            self.list.push((from, edge));
+            self.add_implied(from, edge);
         }
     }
 
@@ -157,10 +201,13 @@ impl Edges {
         });
     }
 
-    fn add_read(&mut self, read: &Read, facts: &Facts, orders: &Orders) {
+    fn add_read(&mut self, read: &Read, facts: &Facts, orders: &Orders, has_rw: bool) {
         let key = &facts.keys[read.key.0 as usize];
         let Read { reader, op, key: id, version: low } = *read;
         self.add(key.writer(low), Edge { to: reader, kind: EdgeKind::Wr, key: id, low, high: op });
+        if !has_rw {
+            return;
+        }
         let rw = |high| Edge { to: key.writer(high), kind: EdgeKind::Rw, key: id, low, high };
         orders.each_next(id, key, low, |high| self.add(reader, rw(high)));
     }

@@ -7,20 +7,24 @@
 //!                          └─ the others ── search: is there an order of versions without a forbidden cycle?
 //! ```
 //!
+//! * [`budget`]: what a check may take
 //! * [`graph`]: the dependency graph under one choice of version orders ([`orders`])
 //! * [`walk`]: cycles of a given form, in linear time
 //! * `relation`: which cycles a level forbids
 //! * `search`: version orders that nobody observed: guessed, then learnt
+//! * `learn`: rules that forbidden cycles teach
 //! * `commit`, `seen`: the levels that need no version order
 //! * `rests`: which order of transactions an edge of a commit order rests on
 //!
-//! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the time was over.
+//! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the budget was spent.
 
+pub mod budget;
 pub mod graph;
 pub mod orders;
 pub mod walk;
 mod relation;
 mod search;
+mod learn;
 mod commit;
 mod seen;
 mod rests;
@@ -30,6 +34,7 @@ mod tests;
 use super::History;
 use super::facts::{self, DuplicateWrite, Facts, Oddity};
 use crate::level::formal::{Level, Order, Requirement};
+use budget::CheckBudget;
 use orders::Orders;
 use search::Found;
 use walk::{Cycle, Walk, Walker};
@@ -103,12 +108,17 @@ impl<'a> Checker<'a> {
 
     /// Checks one level; undecided as soon as `should_stop` says so.
     pub fn check(&self, requirement: Requirement, should_stop: &dyn Fn() -> bool) -> Verdict {
+        self.check_within(requirement, CheckBudget::time(should_stop))
+    }
+
+    /// Checks one level; undecided if that takes more than the budget.
+    pub fn check_within(&self, requirement: Requirement, budget: CheckBudget<'_>) -> Verdict {
         if let Some(oddity) = self.facts.forbidden(requirement.level).next() {
             return Verdict::Violated(Reason::Odd(*oddity));
         }
         match requirement.level {
-            Level::MonotonicAtomicView | Level::ReadAtomic | Level::Causal => self.commit_order(requirement),
-            _ => match search::search(self.history, &self.facts, requirement, should_stop) {
+            Level::MonotonicAtomicView | Level::ReadAtomic | Level::Causal => self.commit_order(requirement, budget),
+            _ => match search::search(self.history, &self.facts, requirement, budget) {
                 Found::Kept(orders) => Verdict::Holds(Witness::Versions(orders)),
                 Found::Forbidden(cycle, others) => Verdict::Violated(Reason::Cycle { cycle, others }),
                 Found::Undecided(reason) => Verdict::Undecided(reason),
@@ -116,17 +126,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn commit_order(&self, Requirement { level, order }: Requirement) -> Verdict {
-        let graph = match commit::graph(self.history, &self.facts, level, order) {
+    fn commit_order(&self, requirement: Requirement, budget: CheckBudget<'_>) -> Verdict {
+        let Requirement { level, order } = requirement;
+        let graph = match commit::graph(self.history, &self.facts, requirement, budget) {
             Ok(graph) => graph,
             // What holds with sessions holds without.
-            Err(reason) if order == Order::Free => {
-                let stricter = self.commit_order(level.with(Order::Session));
-                return if stricter.holds() { stricter } else { Verdict::Undecided(reason) };
+            Err(spent) if order == Order::Free => {
+                let stricter = self.commit_order(level.with(Order::Session), budget);
+                return if stricter.holds() { stricter } else { Verdict::Undecided(spent.to_string()) };
             }
-            Err(reason) => return Verdict::Undecided(reason),
+            Err(spent) => return Verdict::Undecided(spent.to_string()),
         };
-        match Walker::new(&graph, Walk::All).cycles(1).into_iter().next() {
+        match Walker::new(&graph, Walk::All).cycles(1, budget.should_stop).into_iter().next() {
             Some(mut cycle) => {
                 rests::mark(self.history, &self.facts, &graph, level, &mut cycle);
                 Verdict::Violated(Reason::Cycle { cycle, others: 0 })

@@ -7,22 +7,18 @@
 //!    does, and one graph is all that is ever built.
 //! 2. What is known without any choice may already be a cycle.
 //! 3. Guess again: an order in which everything known leads forward.
-//! 4. Otherwise learn from failure. Each forbidden cycle says that not all pairs of versions on it may be ordered as they
-//!    are; a solver finds orders of the pairs that were named so far which keep all these rules; all other pairs stay as
-//!    guessed. Then look for cycles again. The rules are all true, so when they contradict each other, no order is left.
-
-use std::collections::BTreeMap;
+//! 4. Otherwise learn from failure (`learn`).
 
 use super::super::History;
-use super::super::KeyId;
-use super::super::facts::{Facts, Node, Version};
-use super::graph::{EdgeKind, Graph};
+use super::super::facts::{Facts, Node};
+use super::budget::{CheckBudget, Spent};
+use super::graph::{EdgeKind, Graph, GraphScope};
+use super::learn::Learner;
 use super::orders::Orders;
-use super::relation;
+use super::relation::Chosen;
 use super::seen::topological;
 use super::walk::Cycle;
 use crate::level::formal::{Level, Requirement};
-use crate::sat::{Answer, Lit, Sat, Var};
 
 /// What a search found out.
 pub(super) enum Found {
@@ -34,42 +30,58 @@ pub(super) enum Found {
     Undecided(String),
 }
 
-/// How many cycles are learnt from at a time.
-const CYCLES_MAX: usize = 64;
-
-/// How long the solver works before it looks at the clock.
-const SOLVER_STEPS: u64 = 100_000;
-
 /// Looks for an order.
-pub(super) fn search(
-    history: &History,
-    facts: &Facts,
-    requirement: Requirement,
-    should_stop: &dyn Fn() -> bool,
-) -> Found {
-    let kept = |orders: &Orders, graph: &Graph| {
-        relation::forbidden(facts, orders, graph, requirement.level, 1).into_iter().next().map_or(Ok(()), Err)
-    };
-    let in_time = Orders::guess(facts, rank_in_time(history, facts));
-    let guessed = kept(&in_time, &Graph::new(history, facts, &in_time, requirement.order));
-    let nothing_to_guess = facts.keys.iter().all(|key| key.loose.len() < 2);
-    match guessed {
-        Ok(()) => return Found::Kept(in_time),
-        Err(cycle) if nothing_to_guess => return Found::Forbidden(cycle, 0),
-        Err(_) => {}
+pub(super) fn search(history: &History, facts: &Facts, requirement: Requirement, budget: CheckBudget<'_>) -> Found {
+    let search = Search { history, facts, requirement, budget };
+    search.run().unwrap_or_else(|spent| Found::Undecided(spent.to_string()))
+}
+
+/// A question about an order.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'a> {
+    pub(super) history: &'a History,
+    pub(super) facts: &'a Facts,
+    pub(super) requirement: Requirement,
+    pub(super) budget: CheckBudget<'a>,
+}
+
+impl Search<'_> {
+    fn run(self) -> Result<Found, Spent> {
+        let in_time = Orders::guess(self.facts, rank_in_time(self.history, self.facts));
+        let guessed = self.forbidden(&in_time, &self.graph(&in_time)?, 1)?.pop();
+        let nothing_to_guess = self.facts.keys.iter().all(|key| key.loose.len() < 2);
+        match guessed {
+            None => return Ok(Found::Kept(in_time)),
+            Some(cycle) if nothing_to_guess => return Ok(Found::Forbidden(cycle, 0)),
+            Some(_) => {}
+        }
+        let open = Orders::open(self.facts);
+        let known = self.graph(&open)?;
+        if let Some(cycle) = self.forbidden(&open, &known, 1)?.pop() {
+            return Ok(Found::Forbidden(cycle, 0));
+        }
+        let forward = Orders::guess(self.facts, rank_forward(&known, self.requirement.level));
+        drop(known);
+        if self.forbidden(&forward, &self.graph(&forward)?, 1)?.is_empty() {
+            return Ok(Found::Kept(forward));
+        }
+        drop(forward);
+        Learner::new(self, in_time).run()
     }
-    let open = Orders::open(facts);
-    let known = Graph::new(history, facts, &open, requirement.order);
-    if let Err(cycle) = kept(&open, &known) {
-        return Found::Forbidden(cycle, 0);
+
+    /// The dependency graph under some orders.
+    pub(super) fn graph(&self, orders: &Orders) -> Result<Graph, Spent> {
+        let Requirement { level, order } = self.requirement;
+        // Weak levels are about dependencies alone; lost updates are found without a graph.
+        let has_rw = !matches!(level, Level::ReadUncommitted | Level::ReadCommitted | Level::CursorStability);
+        Graph::new(self.history, self.facts, orders, GraphScope { order, has_rw }, self.budget)
     }
-    let forward = Orders::guess(facts, rank_forward(&known, requirement.level));
-    drop(known);
-    if kept(&forward, &Graph::new(history, facts, &forward, requirement.order)).is_ok() {
-        return Found::Kept(forward);
+
+    /// Cycles that the level forbids, at most so many.
+    pub(super) fn forbidden(&self, orders: &Orders, graph: &Graph, count_max: usize) -> Result<Vec<Cycle>, Spent> {
+        let chosen = Chosen { facts: self.facts, orders, graph, budget: self.budget };
+        chosen.forbidden(self.requirement.level, count_max)
     }
-    Learner { history, facts, requirement, orders: in_time, sat: Sat::default(), pairs: BTreeMap::new(), rules: 0 }
-        .run(should_stop)
 }
 
 /// When the writer of a version ended; where that is not known, its position in the input.
@@ -83,90 +95,8 @@ fn rank_in_time<'a>(history: &'a History, facts: &'a Facts) -> impl Fn(Node) -> 
 /// An order in which everything known leads forward. Weak levels do not care about `rw`, and must not be led astray by it.
 fn rank_forward(known: &Graph, level: Level) -> impl Fn(Node) -> u64 {
     let with_rw = level.implies(Level::RepeatableRead);
-    let list: Vec<_> = (0..known.len() as Node)
-        .flat_map(|node| known.edges(node).iter().map(move |edge| (node, *edge)))
-        .filter(|(_, edge)| with_rw || edge.kind != EdgeKind::Rw)
-        .collect();
-    let order = topological(&Graph::from_list(&list, known.len(), known.transactions));
+    let order = topological(known, |edge| with_rw || edge.kind != EdgeKind::Rw);
     let mut ranks = vec![u64::MAX; known.len()];
     order.iter().enumerate().for_each(|(at, node)| ranks[*node as usize] = at as u64);
     move |node| ranks[node as usize]
-}
-
-/// A pair of loose versions, as the guess orders them.
-type Pair = (KeyId, Version, Version);
-
-struct Learner<'a> {
-    history: &'a History,
-    facts: &'a Facts,
-    requirement: Requirement,
-    orders: Orders,
-    sat: Sat,
-    /// True means: the other way round than guessed.
-    pairs: BTreeMap<Pair, Var>,
-    rules: usize,
-}
-
-impl Learner<'_> {
-    fn run(mut self, should_stop: &dyn Fn() -> bool) -> Found {
-        // What a reader wants to see: a cycle that is not just an order badly chosen; of those, the shortest one under the
-        // earliest, most plausible orders.
-        let mut telling: Option<Cycle> = None;
-        let misleads = |cycle: &Cycle| cycle.iter().all(|(_, edge)| edge.kind != EdgeKind::Rw);
-        loop {
-            let graph = Graph::new(self.history, self.facts, &self.orders, self.requirement.order);
-            let cycles = relation::forbidden(self.facts, &self.orders, &graph, self.requirement.level, CYCLES_MAX);
-            if cycles.is_empty() {
-                return Found::Kept(self.orders);
-            }
-            if telling.as_ref().is_none_or(misleads) {
-                telling = cycles.iter().find(|cycle| !misleads(cycle)).cloned().or(telling).or(cycles.first().cloned());
-            }
-            for cycle in &cycles {
-                let rule = self.rule(cycle);
-                if rule.is_empty() {
-                    return Found::Forbidden(cycle.clone(), 0);
-                }
-                self.sat.add(&rule);
-                self.rules += 1;
-            }
-            if should_stop() {
-                return Found::Undecided(format!("the time is over after {} cycles", self.rules));
-            }
-            let answer = loop {
-                match self.sat.solve(SOLVER_STEPS) {
-                    Answer::Unknown if !should_stop() => {}
-                    answer => break answer,
-                }
-            };
-            match answer {
-                Answer::Impossible => return Found::Forbidden(telling.unwrap_or_default(), self.rules),
-                Answer::Unknown => return Found::Undecided(format!("the time is over after {} cycles", self.rules)),
-                Answer::Possible => self.follow(),
-            }
-        }
-    }
-
-    /// "Not all of these pairs as they are": the pairs whose order on the cycle is a choice.
-    fn rule(&mut self, cycle: &Cycle) -> Vec<Lit> {
-        let mut rule = Vec::new();
-        for (_, edge) in cycle.iter().filter(|(_, edge)| matches!(edge.kind, EdgeKind::Ww | EdgeKind::Rw)) {
-            let key = &self.facts.keys[edge.key.0 as usize];
-            if !Orders::is_choice(key, edge.low, edge.high) {
-                continue;
-            }
-            let is_guessed = self.orders.is_guessed(edge.key, key, edge.low, edge.high);
-            let pair = if is_guessed { (edge.key, edge.low, edge.high) } else { (edge.key, edge.high, edge.low) };
-            let variable = *self.pairs.entry(pair).or_insert_with(|| self.sat.variable());
-            rule.push(if is_guessed { variable.pos_lit() } else { variable.neg_lit() });
-        }
-        rule
-    }
-
-    /// Orders the pairs as the solver says.
-    fn follow(&mut self) {
-        for ((key, low, high), variable) in &self.pairs {
-            self.orders.reverse(*key, *low, *high, self.sat.is_true(*variable));
-        }
-    }
 }

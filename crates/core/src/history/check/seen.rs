@@ -5,11 +5,12 @@
 
 use super::super::History;
 use super::super::facts::{Facts, INITIAL, Node, Read};
+use super::budget::{CheckBudget, Spent};
 use super::graph::{Edge, EdgeKind, Edges, Graph};
 use crate::level::formal::Order;
 
-/// How much memory the clocks or the bits may take, in bytes.
-const BYTES_MAX: usize = 1 << 30;
+/// How many bytes the clocks or the bits may take, whatever the budget is.
+const BYTES_MAX: u64 = 1 << 30;
 
 /// Who has seen whom.
 pub(super) enum Seen {
@@ -25,28 +26,33 @@ type Place = (u32, u32, Node);
 impl Seen {
     /// Follows reads and order; `Err` if the history is too large for that. Of a cycle nobody sees anything: the cycle is
     /// found anyway.
-    pub(super) fn of(history: &History, facts: &Facts, order: Order) -> Result<Seen, String> {
-        let mut edges = Edges::new(facts);
-        for read in &facts.reads {
-            let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: 0, high: 0 };
-            edges.add(facts.writer_of(read), edge);
-        }
-        edges.add_order(history, facts, order);
-        let graph = edges.finish();
-        let topological = topological(&graph);
+    pub(super) fn of(history: &History, facts: &Facts, order: Order, budget: CheckBudget<'_>) -> Result<Seen, Spent> {
+        let graph = Edges::collect(facts, budget, |edges| {
+            for read in &facts.reads {
+                let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: 0, high: 0 };
+                edges.add(facts.writer_of(read), edge);
+            }
+            edges.add_order(history, facts, order);
+        })?;
+        let budget = CheckBudget { bytes_max: budget.bytes_max.min(BYTES_MAX), ..budget };
+        let topological = topological(&graph, |_| true);
         match order {
-            Order::Free => Seen::bits(facts, &graph, &topological),
-            Order::Session | Order::RealTime => Seen::clocks(history, facts, &graph, &topological),
+            Order::Free => Seen::bits(facts, &graph, &topological, budget),
+            Order::Session | Order::RealTime => Seen::clocks(history, facts, &graph, &topological, budget),
         }
     }
 
-    fn clocks(history: &History, facts: &Facts, graph: &Graph, topological: &[Node]) -> Result<Seen, String> {
+    fn clocks(
+        history: &History,
+        facts: &Facts,
+        graph: &Graph,
+        topological: &[Node],
+        budget: CheckBudget<'_>,
+    ) -> Result<Seen, Spent> {
         let places = places(history, facts);
         let sessions = places.iter().map(|(session, _)| *session as usize + 1).max().unwrap_or(0);
-        let count = graph.len() * sessions;
-        if count * size_of::<u32>() > BYTES_MAX {
-            return Err(format!("{sessions} sessions with {} transactions are too many", facts.committed.len()));
-        }
+        let count = graph.len().saturating_mul(sessions);
+        budget.afford((count as u64).saturating_mul(size_of::<u32>() as u64))?;
         let mut clocks = vec![0u32; count];
         for node in topological {
             let from = *node as usize * sessions;
@@ -72,11 +78,9 @@ impl Seen {
         Ok(Seen::Clocks { sessions, writers: writers.collect(), clocks })
     }
 
-    fn bits(facts: &Facts, graph: &Graph, topological: &[Node]) -> Result<Seen, String> {
+    fn bits(facts: &Facts, graph: &Graph, topological: &[Node], budget: CheckBudget<'_>) -> Result<Seen, Spent> {
         let words = facts.node_count().div_ceil(64);
-        if words * 8 * facts.node_count() > BYTES_MAX {
-            return Err(format!("{} transactions without sessions are too many", facts.committed.len()));
-        }
+        budget.afford((words as u64).saturating_mul(8).saturating_mul(facts.node_count() as u64))?;
         let mut bits = vec![0u64; words * facts.node_count()];
         for node in topological {
             let from = *node as usize;
@@ -123,14 +127,15 @@ fn places(history: &History, facts: &Facts) -> Vec<(u32, u32)> {
     places
 }
 
-/// Nodes such that every edge leads forward; those on or behind a cycle are missing.
-pub(super) fn topological(graph: &Graph) -> Vec<Node> {
+/// Nodes such that every edge that counts leads forward; those on or behind a cycle are missing.
+pub(super) fn topological(graph: &Graph, counts: impl Fn(&Edge) -> bool) -> Vec<Node> {
+    let edges = |node: Node| graph.edges(node).iter().filter(|edge| counts(edge));
     let mut incoming = vec![0u32; graph.len()];
-    (0..graph.len() as Node).for_each(|node| graph.edges(node).iter().for_each(|edge| incoming[edge.to as usize] += 1));
+    (0..graph.len() as Node).for_each(|node| edges(node).for_each(|edge| incoming[edge.to as usize] += 1));
     let mut order: Vec<Node> = (0..graph.len() as Node).filter(|node| incoming[*node as usize] == 0).collect();
     let mut at = 0;
     while at < order.len() {
-        for edge in graph.edges(order[at]) {
+        for edge in edges(order[at]) {
             incoming[edge.to as usize] -= 1;
             if incoming[edge.to as usize] == 0 {
                 order.push(edge.to);

@@ -99,8 +99,9 @@ impl<'a> Walker<'a> {
         Some(self.components[node as usize * self.walk.states()]).filter(|component| *component != ALONE)
     }
 
-    /// Short cycles, the shortest first: from several places of every component, so many in all.
-    pub fn cycles(&self, count_max: usize) -> Vec<Cycle> {
+    /// Short cycles, the shortest first: from several places of every component, so many in all. When the time is over,
+    /// those that were found; one is found if there is any.
+    pub fn cycles(&self, count_max: usize, should_stop: &dyn Fn() -> bool) -> Vec<Cycle> {
         let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (at, component) in self.components.iter().enumerate().filter(|(_, component)| **component != ALONE) {
             members.entry(*component).or_default().push(at);
@@ -112,6 +113,9 @@ impl<'a> Walker<'a> {
                 let mut nodes: Vec<Node> = cycle.iter().map(|(node, _)| *node).collect();
                 nodes.sort_unstable();
                 cycles.insert((cycle.len(), nodes), cycle);
+                if should_stop() {
+                    return cycles.into_values().take(count_max).collect();
+                }
             }
         }
         cycles.into_values().take(count_max).collect()

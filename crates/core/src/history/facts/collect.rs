@@ -258,6 +258,9 @@ impl<'a> Collector<'a> {
         for (_, kind, value, writer) in wrong.copied().collect::<Vec<_>>() {
             self.odd(kind, place, key, Some(value), writer);
         }
+        if self.is_future(place, key, length) {
+            return self.odd(OddityKind::FutureRead, place, key, elements.last().copied(), Some(place.0));
+        }
         if let Some(last) = self.own(place, key).next_back() {
             let mut shown = elements.iter().rev();
             if !self.own(place, key).rev().all(|own| shown.next() == Some(&own)) {
@@ -265,16 +268,23 @@ impl<'a> Collector<'a> {
             } else if let Some(others) = self.shown_since(place, key, elements) {
                 self.odd(OddityKind::Unrepeatable, place, key, Some(others), None);
             }
+        }
+        self.read_of_others(place, key, elements);
+    }
+
+    /// The read of the last element that the transaction did not append itself: its own appends hide no other version.
+    fn read_of_others(&mut self, place: (TxnId, u32), key: KeyId, elements: &[Scalar]) {
+        let is_own = |value: &Scalar| self.writes.get(key, *value).is_some_and(|write| write.transaction == place.0);
+        let Some(at) = elements.iter().rposition(|value| !is_own(value)) else { return self.read(place, key, 0) };
+        let value = elements[at];
+        let Some(write) = self.write_of(key, value) else { return };
+        if self.node(write.transaction) == NOBODY {
             return;
         }
-        let Some(last) = elements.last() else { return self.read(place, key, 0) };
-        let Some(write) = self.write_of(key, *last) else { return };
-        if self.is_future(place, key, length) {
-            self.odd(OddityKind::FutureRead, place, key, Some(*last), Some(place.0));
-        } else if !write.is_last && self.node(write.transaction) != NOBODY {
-            self.odd(OddityKind::IntermediateRead, place, key, Some(*last), Some(write.transaction));
-        } else if self.node(write.transaction) != NOBODY {
-            self.read(place, key, length);
+        if write.is_last {
+            self.read(place, key, at as Version + 1);
+        } else {
+            self.odd(OddityKind::IntermediateRead, place, key, Some(value), Some(write.transaction));
         }
     }
 
@@ -351,7 +361,9 @@ mod tests {
         check("wx1 / rx1 / rx_", "2<1 3<0", &[]);
         check("ax1 / ax2 / rx12 rx1 rx", "3<2 3<1 3<0", &[]);
         check("wx1 rx1 wx2 rx2", "", &[]);
-        check("ax1 rx1 / rx1 ax2 rx12", "2<1", &[]);
+        check("ax1 rx1 / rx1 ax2 rx12", "1<0 2<1 2<1", &[]);
+        check("ax1 rx12 / ax2", "1<2", &[OddityKind::Internal]);
+        check("ax1 / ax2 rx12 ax3 rx123", "2<1 2<1", &[]);
     }
 
     #[test]
@@ -366,10 +378,12 @@ mod tests {
         check("ax1 ax2 / rx2", "2<1", &[OddityKind::IncompatibleOrder]);
         check("ax1 / rx11", "2<1", &[OddityKind::DuplicateElement]);
         check("ax1 ax2 / rx1", "", &[OddityKind::IntermediateRead]);
-        check("ax1 / ax2 rx1 / rx12", "3<2", &[OddityKind::Internal]);
+        check("ax1 / ax2 rx1 / rx12", "2<1 3<2", &[OddityKind::Internal]);
+        check("ax1 ax2 / ax3 rx13", "", &[OddityKind::IntermediateRead]);
+        check("ax1 rx12 ax2", "", &[OddityKind::FutureRead]);
+        check("ax1 ! / ax2 rx12", "", &[OddityKind::DirtyUpdate, OddityKind::AbortedRead]);
         check("rx1 ax1", "", &[OddityKind::FutureRead]);
-        check("ax1 / rx ax2 rx12", "2<0", &[OddityKind::Unrepeatable]);
-        check("ax1 / ax2 rx12 ax3 rx123", "", &[]);
+        check("ax1 / rx ax2 rx12", "2<0 2<1", &[OddityKind::Unrepeatable]);
     }
 
     #[test]

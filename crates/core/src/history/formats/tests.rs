@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::history::anomaly::Named;
 use crate::history::build::{Builder, Head};
+use crate::history::check::budget::CheckBudget;
 use crate::history::check::{Checker, Verdict};
 use crate::history::explain;
 use crate::history::minimize::smallest;
@@ -277,7 +278,7 @@ proptest! {
     fn every_violation_is_told_and_made_smaller(lists in histories(true), registers in histories(false)) {
         for history in [lists, registers] {
             let Ok(checker) = Checker::new(&history) else { continue };
-            let survey = Survey::of(&history, &checker, &|| false);
+            let survey = Survey::of(&history, &checker, CheckBudget::time(&|| false));
             prop_assert!(!survey.is_undecided());
             for found in &survey.anomalies {
                 let story = explain::tell(&history, &checker.facts, &found.example, "session");

@@ -4,6 +4,7 @@ use super::*;
 use crate::history::anomaly;
 use crate::history::brute;
 use crate::history::check::Checker;
+use crate::history::check::budget::CheckBudget;
 use crate::history::micro;
 use crate::history::survey::Survey;
 use crate::level::formal::{LEVELS, Order, Requirement};
@@ -102,7 +103,7 @@ fn check_planted(history: &History, expected: &violations::Plant, by_brute_force
             assert_eq!(brute::satisfies(history, requirement).unwrap(), holds, "{requirement}: {}", text());
         }
     }
-    let survey = Survey::of(history, &checker, &|| false);
+    let survey = Survey::of(history, &checker, CheckBudget::time(&|| false));
     let names: Vec<&str> = survey.anomalies.iter().map(|found| found.named.anomaly.id).collect();
     assert!(names.contains(&expected.anomaly), "{} is not among {names:?}: {}", expected.anomaly, text());
 }

@@ -58,9 +58,6 @@ use crate::trace::transactions::transactions;
 /// The oracle's name.
 pub const NAME: &str = "diff";
 
-/// How the reason of a verdict begins if a target did not do the same twice.
-pub const UNSTABLE: &str = "a run came out differently the second time";
-
 /// How the reason of a verdict begins if targets part where the engine had the choice.
 pub const RACED: &str = "two statements were set free at once";
 
@@ -123,7 +120,7 @@ impl Diff {
             let pairs = traces.iter().zip(&again);
             let parted = comparison.first.map(|first| first.round);
             if let Some(reason) = pairs.into_iter().find_map(|(first, second)| unstable(first, second, parted)) {
-                return Ok(Verdict::Unknown(reason));
+                return Ok(Verdict::Unstable(reason));
             }
         }
         let finding = finding(scheduled(case, schedule), traces, &comparison);
@@ -158,7 +155,11 @@ fn unstable(first: &Trace, second: &Trace, parted: Option<usize>) -> Option<Stri
     let own = Comparison::of(&[first, second]);
     let is_later = parted.zip(own.first).is_some_and(|(parted, own)| own.round > parted);
     let differs = unobserved(second).is_some() || (own.groups.len() > 1 && !is_later);
-    differs.then(|| format!("{UNSTABLE}, on {target}: clocks, random numbers, a choice of the engine?"))
+    differs.then(|| {
+        format!(
+            "a run came out differently the second time, on {target}: clocks, random numbers, a choice of the engine?"
+        )
+    })
 }
 
 /// The finding; `None` if there is no trace.

@@ -116,7 +116,7 @@ pub struct Change {
     pub kind: &'static Kind,
     /// What it costs. Of one kind, a level that is much stronger costs more than one that is a little stronger.
     pub cost: usize,
-    /// What to do, in a sentence; no two changes of a program have the same.
+    /// What to do, in a sentence.
     pub says: String,
     /// What is changed in the sources.
     pub edits: Vec<Edit>,
@@ -135,6 +135,15 @@ impl Change {
     pub fn new(kind: &'static Kind, says: String, edits: Vec<Edit>, procedures: Option<BTreeSet<u16>>) -> Change {
         let begins_with_more = BTreeSet::new();
         Change { kind, cost: kind.cost, says, edits, procedures, begins_with_more, sets_level: None, level: None }
+    }
+
+    /// True if both changes do the same to the program.
+    pub fn is_same(&self, other: &Change) -> bool {
+        let levels = |change: &Change| (change.sets_level, change.level.as_ref().map(ToString::to_string));
+        self.kind == other.kind
+            && self.edits == other.edits
+            && self.procedures == other.procedures
+            && levels(self) == levels(other)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Anomalies as a report.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use txloom_core::search::conflicts::{Column, Conflicts, Kind};
 use txloom_core::search::cycles::Structure;
@@ -11,19 +12,15 @@ use txloom_core::search::{script, start};
 
 use super::super::Project;
 use super::{Searched, Shown, Wanted};
-use crate::report::model::analysis::{AnomaliesReport, FateReport, MarkReport, RemarkReport, StructureReport};
+use crate::report::model::analysis::{
+    AnomaliesReport, FateReport, MarkReport, RemarkReport, RemarkSeverity, StructureReport, TrialVerdict,
+};
 use crate::report::model::check::EdgeReport;
 
 /// What was found, alike ones together.
 pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &Searched) -> AnomaliesReport {
-    let mut alike: BTreeMap<&Structure, Vec<&Anomaly>> = BTreeMap::new();
-    for anomaly in &found.anomalies {
-        alike.entry(&anomaly.structure).or_default().push(anomaly);
-    }
     let writer = Writer { project, conflicts: &search.conflicts, found };
-    let mut groups: Vec<Vec<&Anomaly>> = alike.into_values().collect();
-    groups.sort_by_key(|group| (group[0].calls.len(), group[0].cycle.length(), group[0].test));
-    let structures = groups.iter().enumerate().map(|(at, group)| writer.structure(at + 1, group)).collect();
+    let structures = groups(found).iter().enumerate().map(|(at, group)| writer.structure(at + 1, group)).collect();
     AnomaliesReport {
         level: wanted.level.to_string(),
         means: means(&wanted.level),
@@ -39,6 +36,17 @@ pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &S
         structures,
         fixes: None,
     }
+}
+
+/// The anomalies by structure, in the order of the report.
+pub(super) fn groups(found: &Searched) -> Vec<Vec<&Anomaly>> {
+    let mut alike: BTreeMap<&Structure, Vec<&Anomaly>> = BTreeMap::new();
+    for anomaly in &found.anomalies {
+        alike.entry(&anomaly.structure).or_default().push(anomaly);
+    }
+    let mut groups: Vec<Vec<&Anomaly>> = alike.into_values().collect();
+    groups.sort_by_key(|group| (group[0].calls.len(), group[0].cycle.length(), group[0].test));
+    groups
 }
 
 /// What holds at a level, in a sentence.
@@ -65,19 +73,42 @@ fn means(level: &Target) -> String {
 /// What became of the test that shows a structure.
 pub fn fate(shown: &Shown) -> FateReport {
     match shown {
-        Shown::Manifest(finding) => FateReport::new("manifest", finding.sentence.clone()),
-        Shown::Not { instead, .. } => FateReport::new("harmless", instead.clone()),
-        Shown::Undecided(why) => FateReport::new("undecided", why.clone()),
+        Shown::Manifest(finding) => FateReport::new(TrialVerdict::Manifest, finding.sentence.clone()),
+        Shown::Not { instead, .. } => FateReport::new(TrialVerdict::Harmless, instead.clone()),
+        Shown::Undecided(why) => FateReport::new(TrialVerdict::Undecided, why.clone()),
     }
 }
 
-/// `payment ─rw customer→ payment ─rw customer→`: the same for structures of two versions of a program if they are.
-pub(super) fn arrows(project: &Project, conflicts: &Conflicts, structure: &Structure) -> String {
-    let arrow = |(procedure, kind, table): &(u16, Kind, u16)| {
-        let name = &project.program.procedures[usize::from(*procedure)].name;
-        format!("{name} ─{kind} {}→", conflicts.tables[usize::from(*table)])
-    };
-    structure.0.iter().map(arrow).collect::<Vec<_>>().join(" ")
+/// The identity of a structure across versions of a program: procedures and tables by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StructureKey(Vec<(String, Kind, String)>);
+
+impl StructureKey {
+    /// The key of a structure of a project.
+    pub fn new(project: &Project, conflicts: &Conflicts, structure: &Structure) -> StructureKey {
+        let named = |(procedure, kind, table): &(u16, Kind, u16)| {
+            let name = project.program.procedures[usize::from(*procedure)].name.clone();
+            (name, *kind, conflicts.tables[usize::from(*table)].clone())
+        };
+        StructureKey(structure.0.iter().map(named).collect())
+    }
+
+    /// The key of a structure of one procedure that depends on itself.
+    #[cfg(test)]
+    pub(super) fn named(procedure: &str) -> StructureKey {
+        StructureKey(vec![(procedure.to_string(), Kind::Rw, String::new())])
+    }
+}
+
+/// `payment ─rw customer→ payment ─rw customer→`
+impl fmt::Display for StructureKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, kind, table)) in self.0.iter().enumerate() {
+            let gap = if at == 0 { "" } else { " " };
+            write!(f, "{gap}{name} ─{kind} {table}→")?;
+        }
+        Ok(())
+    }
 }
 
 struct Writer<'a> {
@@ -101,7 +132,7 @@ impl Writer<'_> {
         StructureReport {
             number,
             class: anomaly.class.name.to_string(),
-            structure: arrows(self.project, self.conflicts, &anomaly.structure),
+            structure: StructureKey::new(self.project, self.conflicts, &anomaly.structure).to_string(),
             procedures: self.names(test),
             tables: anomaly
                 .structure
@@ -229,7 +260,7 @@ impl Writer<'_> {
             several => several.join(", "),
         };
         RemarkReport {
-            severity: "warning".to_string(),
+            severity: RemarkSeverity::Warning,
             code: Some(anomaly.class.name.to_string()),
             title: format!("{who}: {}", anomaly.class.what),
             marks: marks.collect(),

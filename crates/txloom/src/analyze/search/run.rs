@@ -82,7 +82,7 @@ impl<'a> Trials<'a> {
                 let instead = format!("{}; it comes to the same as {witness}", self.instead(&case)?);
                 return Ok(Shown::Not { instead, case: Box::new(case) });
             }
-            Verdict::Unknown(reason) => return Ok(Shown::Undecided(reason)),
+            Verdict::Unknown(reason) | Verdict::Unstable(reason) => return Ok(Shown::Undecided(reason)),
         };
         let again = match oracle.judge(&case, self.runner)? {
             Verdict::Violated(findings) => findings.into_iter().next(),

@@ -11,20 +11,22 @@ mod settings;
 
 use std::path::PathBuf;
 
+use txloom_core::conclusion::Conclusion;
 use txloom_core::flow::program::Cut;
 use txloom_core::oracle::RunError;
 
 use super::args::{Format, ServerArgs};
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::run::start_targets;
 use super::streams::Streams;
 use crate::analyze::atomicity::Remainder;
 use crate::analyze::trial::{Fate, TrialError, Trials};
-use crate::analyze::{Analysis, Project, SourceFile, report, tables};
+use crate::analyze::{Analysis, Project, SourceFile, conclusion, report, tables};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::report::model::analysis::{AnalysisReport, FateReport, RunOn};
+use crate::report::model::analysis::{AnalysisReport, RunOn};
 use crate::report::model::{Body, Report};
 use crate::report::{json, text};
 use settings::AnalyzeSettings;
@@ -184,11 +186,12 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         None if args.run => try_all(&settings, &project, &analysis, &mut told, streams)?,
         None => {}
     }
-    print(args, &told, &project, streams)?;
-    if interrupt::requested() {
-        return Err(Failure::interrupted());
+    let concluded = conclusion(&told, args.summary || args.tables).interrupted(interrupt::requested());
+    print(args, &told, &project, &concluded, streams)?;
+    match args.format {
+        Format::Json => Ok((&concluded).into()),
+        Format::Text => conclude(&concluded, streams),
     }
-    Ok(exit(args, &told, &project))
 }
 
 /// The project with tables that the target takes, if it does not take those that were written; that is said.
@@ -264,38 +267,24 @@ fn failure(error: TrialError) -> Failure {
     }
 }
 
-fn print(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project, streams: &mut Streams) -> Result<(), Failure> {
+fn print(
+    args: &AnalyzeArgs,
+    told: &AnalysisReport,
+    project: &Project,
+    concluded: &Conclusion,
+    streams: &mut Streams,
+) -> Result<(), Failure> {
     let options = *streams.text_options();
     match args.format {
-        Format::Json => streams.print(&json::print(&Report::new(Body::Analysis(Box::new(told.clone()))))),
+        Format::Json => {
+            let report = Report::concluded(Body::Analysis(Box::new(told.clone())), concluded);
+            streams.print(&json::print(&report))
+        }
         Format::Text if args.summary => streams.print(&text::print_analysis_summary(told, &options)),
         Format::Text if args.tables => streams.print(&text::print_analysis_tables(told, &project.files, &options)),
         Format::Text if told.anomalies.is_some() => {
             streams.print(&text::print_anomalies(told, &project.files, &options, args.all))
         }
         Format::Text => streams.print(&text::print_analysis(told, &project.files, &options)),
-    }
-}
-
-/// Something was found; or something could not be told; or all is well.
-fn exit(args: &AnalyzeArgs, told: &AnalysisReport, project: &Project) -> Exit {
-    let fates: Vec<&FateReport> = told
-        .schedules
-        .iter()
-        .filter_map(|it| it.fate.as_ref())
-        .chain(told.commit_points.iter().filter_map(|it| it.fate.as_ref()))
-        .collect();
-    if let Some(anomalies) = &told.anomalies {
-        return search::exit(anomalies, args.run, project);
-    }
-    let is_found = match args.run {
-        true => fates.iter().any(|fate| fate.verdict == "manifest"),
-        false => !told.schedules.is_empty() || !told.commit_points.is_empty(),
-    };
-    let is_open = fates.iter().any(|fate| fate.verdict == "undecided" || fate.verdict == "not-reached");
-    match (is_found && !args.summary && !args.tables, is_open || project.is_incomplete()) {
-        (true, _) => Exit::Found,
-        (false, true) => Exit::Undecided,
-        (false, false) => Exit::Clean,
     }
 }

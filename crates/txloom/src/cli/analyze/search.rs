@@ -162,17 +162,3 @@ fn run_all(
 fn structure_name(number: usize, class: &str) -> String {
     format!("{number}-{}", class.replace(' ', "-"))
 }
-
-/// Something was found; or something could not be told; or all is well.
-pub(super) fn exit(anomalies: &AnomaliesReport, runs: bool, project: &Project) -> Exit {
-    let is_found = match (runs, anomalies.shown) {
-        (true, Some((_, shown))) => shown > 0,
-        _ => anomalies.found > 0,
-    };
-    let is_open = anomalies.unknown > 0 || anomalies.left > 0 || project.is_incomplete();
-    match (is_found, is_open) {
-        (true, _) => Exit::Found,
-        (false, true) => Exit::Undecided,
-        (false, false) => Exit::Clean,
-    }
-}

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use txloom_core::history::check::budget::CheckBudget;
 use txloom_core::history::check::{Checker, Reason, Verdict};
 use txloom_core::history::formats::{self, Convention, Format};
 use txloom_core::history::minimize::smallest;
@@ -11,6 +12,7 @@ use txloom_core::level::formal::{Level, Order, Requirement};
 use super::super::failure::Failure;
 use super::load::Loaded;
 use crate::interrupt;
+use crate::memory::affordable_bytes;
 use crate::report::history;
 use crate::report::model::check::{
     AnswerReport, HistoryReport, StandingReport, SurveyReport, TimingReport, VerdictReport, ViolationReport,
@@ -38,7 +40,8 @@ pub(super) fn judge(loaded: &Loaded, question: &Question<'_>) -> Result<HistoryR
         ))
     })?;
     let should_stop = || interrupt::requested() || began.elapsed() >= question.limit;
-    let judge = Judge { loaded, checker, should_stop: &should_stop, convention: loaded.read.format.convention() };
+    let budget = CheckBudget { should_stop: &should_stop, bytes_max: affordable_bytes() };
+    let judge = Judge { loaded, checker, budget, convention: loaded.read.format.convention() };
     let answers = question.levels.iter().map(|name| judge.answer(name, question.minimize)).collect();
     let survey = question.levels.is_empty().then(|| judge.survey());
     if interrupt::requested() {
@@ -59,13 +62,13 @@ pub(super) fn judge(loaded: &Loaded, question: &Question<'_>) -> Result<HistoryR
 struct Judge<'a> {
     loaded: &'a Loaded,
     checker: Checker<'a>,
-    should_stop: &'a dyn Fn() -> bool,
+    budget: CheckBudget<'a>,
     convention: Convention,
 }
 
 impl Judge<'_> {
     fn check(&self, requirement: Requirement) -> Verdict {
-        self.checker.check(requirement, self.should_stop)
+        self.checker.check_within(requirement, self.budget)
     }
 
     /// The answer in the sense of the format, and in other senses that the name may have.
@@ -135,7 +138,7 @@ impl Judge<'_> {
     }
 
     fn smallest(&self, asked: Requirement) -> Option<String> {
-        let part = smallest(&self.loaded.read.history, asked, self.should_stop)?;
+        let part = smallest(&self.loaded.read.history, asked, self.budget.should_stop)?;
         // What the file's own format cannot say, Elle's can.
         let written =
             formats::write(&part, self.loaded.read.format).or_else(|_| formats::write(&part, Format::Edn)).ok()?;
@@ -143,7 +146,7 @@ impl Judge<'_> {
     }
 
     fn survey(&self) -> SurveyReport {
-        let survey = Survey::of(&self.loaded.read.history, &self.checker, self.should_stop);
+        let survey = Survey::of(&self.loaded.read.history, &self.checker, self.budget);
         let violation = |found: &Found| self.violation(&found.example, found.count);
         SurveyReport {
             standings: survey

@@ -12,14 +12,17 @@
 mod load;
 mod judge;
 pub(super) mod save;
+mod conclusion;
 
 use std::path::{Path, PathBuf};
 
+use txloom_core::conclusion::Conclusion;
 use txloom_core::history::formats::FORMATS;
 use txloom_core::level::formal::LEVELS;
 use txloom_core::suggest::hint;
 
 use super::args::Format;
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::settings::{is_stdin, parse_duration};
 use super::streams::Streams;
@@ -104,15 +107,9 @@ pub fn run(args: &CheckArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &args.svg {
         draw(path, &histories, streams)?;
     }
-    let exit = histories.iter().map(exit_of).fold(Exit::Clean, Exit::or);
-    print(CheckReport { histories }, args.format, streams)?;
-    match failures.as_slice() {
-        [] => Ok(exit),
-        failures => {
-            let all = Failure::all(failures);
-            Err(Failure { exit: all.exit.or(exit), ..all })
-        }
-    }
+    let concluded = conclusion::conclusion(&histories, &failures);
+    failures.iter().for_each(|failure| streams.complain(&failure.message));
+    print(CheckReport { histories }, &concluded, args.format, streams)
 }
 
 /// Whether there is such a level, in any format.
@@ -169,20 +166,6 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How one history ends the command.
-fn exit_of(history: &HistoryReport) -> Exit {
-    let of_answer = |verdict: &VerdictReport| match verdict {
-        VerdictReport::Holds => Exit::Clean,
-        VerdictReport::Violated { .. } => Exit::Found,
-        VerdictReport::Undecided { .. } => Exit::Undecided,
-    };
-    let answers = history.answers.iter().map(|answer| of_answer(&answer.verdict)).fold(Exit::Clean, Exit::or);
-    let open = |survey: &crate::report::model::check::SurveyReport| {
-        survey.standings.iter().any(|standing| standing.verdict == "undecided")
-    };
-    if history.survey.as_ref().is_some_and(open) { answers.or(Exit::Undecided) } else { answers }
-}
-
 /// Draws the first cycle; without one, the first violation.
 fn draw(path: &Path, histories: &[HistoryReport], streams: &mut Streams) -> Result<(), Failure> {
     let violations: Vec<&ViolationReport> = histories.iter().flat_map(violations).collect();
@@ -207,16 +190,21 @@ fn violations(history: &HistoryReport) -> Vec<&ViolationReport> {
     asked.chain(history.survey.iter().flat_map(|survey| &survey.anomalies)).collect()
 }
 
-fn print(report: CheckReport, format: Format, streams: &mut Streams) -> Result<(), Failure> {
-    if report.histories.is_empty() {
-        return Ok(());
+fn print(report: CheckReport, concluded: &Conclusion, format: Format, streams: &mut Streams) -> Result<Exit, Failure> {
+    let is_empty = report.histories.is_empty();
+    let report = Report::concluded(Body::Check(report), concluded);
+    match format {
+        Format::Json => {
+            streams.print(&json::print(&report))?;
+            Ok(concluded.into())
+        }
+        // The messages say it all.
+        Format::Text if is_empty => Ok(concluded.into()),
+        Format::Text => {
+            streams.print(&text::print(&report, streams.text_options()))?;
+            conclude(concluded, streams)
+        }
     }
-    let report = Report::new(Body::Check(report));
-    let printed = match format {
-        Format::Text => text::print(&report, streams.text_options()),
-        Format::Json => json::print(&report),
-    };
-    streams.print(&printed)
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

@@ -114,20 +114,19 @@ fn show_corpus(runner: &mut dyn Runner, streams: &mut Streams) -> Result<Exit, F
     streams.print("\n")?;
     let settings = RunSettings::for_own_cases(vec![parse(CORPUS_TARGET)?]);
     let options = *streams.text_options();
-    let (mut totals, mut exit, mut prevented, mut happened) = (Totals::default(), Exit::Clean, Vec::new(), Vec::new());
+    let (mut totals, mut prevented, mut happened) = (Totals::default(), Vec::new(), Vec::new());
     for loaded in parts::corpus(CORPUS_TARGET) {
         if interrupt::requested() {
             return Err(Failure::interrupted());
         }
         let done = execute(&settings, &loaded, runner)?;
         totals.add(&done.report);
-        exit = exit.or(done.exit);
         match anomaly(&done.report) {
             Some((id, true)) => happened.push(id),
             Some((id, false)) => prevented.push(id),
             None => {}
         }
-        if done.exit != Exit::Clean {
+        if !done.report.is_good() {
             streams.print(&text::print_case_line(&done.report, &options))?;
         }
     }
@@ -137,7 +136,7 @@ fn show_corpus(runner: &mut dyn Runner, streams: &mut Streams) -> Result<Exit, F
         }
     }
     streams.print(&text::print_totals(&totals, &options))?;
-    Ok(exit)
+    Ok(if totals.is_good() { Exit::Clean } else { Exit::Found })
 }
 
 /// The anomaly that a case provokes, and whether it happened.

@@ -17,14 +17,17 @@ mod search;
 use std::path::Path;
 use std::time::Duration;
 
+use txloom_core::conclusion::{Conclusion, Gap, GapCause};
+
 use super::args::{Format, HuntArgs};
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::streams::Streams;
 use crate::engines;
 use crate::exit::Exit;
-use crate::hunt::findings::{Findings, FindingsError};
+use crate::hunt::findings::Findings;
 use crate::hunt::report::hunt_report;
-use crate::hunt::{Budget, Ended, Hunt, HuntError, Summary};
+use crate::hunt::{Budget, Hunt, HuntError, Summary, conclusion};
 use crate::report::model::{Body, Report};
 use crate::report::{json, text};
 use settings::HuntSettings;
@@ -76,55 +79,34 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
     show.finish()?;
     let Show { findings, told, recorded, trouble, .. } = show;
     let report = hunt_report(&summary, told, recorded);
-    let mut exit = exit(&summary);
-    if let Some(findings) = &findings {
-        exit = exit.or(complain_of(findings.write_summary(&report_of(&report)).map(|_| ()), streams));
+    let concluded = concluded(&summary, trouble);
+    let whole = Report::concluded(Body::Hunt(Box::new(report)), &concluded);
+    let saved = findings.as_ref().map(|findings| findings.write_summary(&whole).map(|_| ()));
+    if let Some(Err(error)) = saved {
+        streams.complain(&format!("txloom: {error}"));
     }
     let is_silent = summary.found.is_empty() && summary.recorded.is_empty();
-    match settings.format {
-        Format::Json => streams.print(&json::print(&report_of(&report)))?,
-        Format::Text => streams.print(&format!("\n{}", text::print_hunt_summary(&report, streams.text_options())))?,
+    if settings.format == Format::Json {
+        streams.print(&json::print(&whole))?;
+        return Ok((&concluded).into());
     }
-    if settings.format == Format::Text && !is_silent && findings.is_none() {
+    streams.print(&format!("\n{}", text::print(&whole, streams.text_options())))?;
+    if !is_silent && findings.is_none() {
         let hint = "(-o DIR writes every finding into a directory, with the case that shows it.)";
         streams.print(&text::paragraph(hint, &streams.text_options().clone()))?;
     }
-    if let Ended::Failed(error) = &summary.ended {
-        streams.complain(&format!("txloom: the hunt could not go on: {error}"));
-    }
-    Ok(if trouble { exit.or(Exit::BadInput) } else { exit })
+    conclude(&concluded, streams)
 }
 
-fn report_of(report: &crate::report::model::HuntReport) -> Report {
-    Report::new(Body::Hunt(Box::new(report.clone())))
-}
-
-/// Says what could not be written.
-fn complain_of(result: Result<(), FindingsError>, streams: &mut Streams) -> Exit {
-    match result {
-        Ok(()) => Exit::Clean,
-        Err(error) => {
-            streams.complain(&format!("txloom: {error}"));
-            Exit::BadInput
-        }
-    }
+/// The conclusion of the hunt; a finding that could not be written is a gap, since its replay command does not work.
+fn concluded(summary: &Summary, is_unwritten: bool) -> Conclusion {
+    let unwritten = Gap::new(GapCause::BadInput, "a finding could not be written, see above");
+    conclusion(summary).with_gaps(is_unwritten.then_some(unwritten))
 }
 
 fn failure(error: HuntError) -> Failure {
     match error {
         HuntError::Engine(error) => error.into(),
         other => Failure::bad_input(other),
-    }
-}
-
-/// What a script is told: known behaviours are no news.
-fn exit(summary: &Summary) -> Exit {
-    let is_silent = summary.found.is_empty() && summary.recorded.is_empty();
-    let found = if is_silent { Exit::Clean } else { Exit::Found };
-    match &summary.ended {
-        Ended::Interrupted => Exit::Interrupted,
-        Ended::Failed(HuntError::Engine(_)) => found.or(Exit::Unreachable),
-        Ended::Failed(_) => found.or(Exit::BadInput),
-        Ended::Budget | Ended::FirstFound | Ended::ByWatcher => found,
     }
 }

@@ -22,7 +22,12 @@ pub(super) fn smallest(finding: &Finding, runner: &mut dyn Runner) -> Result<(Fi
 pub(super) fn corpus(dialect: &str) -> Vec<LoadedCase> {
     let cases = corpus::ANOMALIES.iter().chain(corpus::CONTRACT).filter(|case| contract::is_for(case, dialect));
     cases
-        .map(|case| LoadedCase { file: format!("corpus/{}", case.path), case: case.parse(), is_foreign: false })
+        .map(|case| LoadedCase {
+            file: format!("corpus/{}", case.path),
+            case: case.parse(),
+            lines: Vec::new(),
+            is_foreign: false,
+        })
         .collect()
 }
 

@@ -46,7 +46,7 @@ pub(super) fn search(oracle: &dyn Oracle, case: &Case, runner: &mut dyn Runner) 
                     return Ok(Outcome::Caught(Box::new(Catch { finding, schedule_count: at + 1 })));
                 }
             }
-            Verdict::Unknown(reason) => undecided = undecided.or(Some(reason)),
+            Verdict::Unknown(reason) | Verdict::Unstable(reason) => undecided = undecided.or(Some(reason)),
             Verdict::Holds(_) => {}
         }
     }

@@ -14,7 +14,7 @@
 //!
 //! What no serial order shows (`blocked`, or an error that defends the isolation level) needs another target.
 
-use txloom_core::case::check::{Mismatch, MismatchAt, check};
+use txloom_core::case::check::{Mismatch, MismatchAt, MismatchCause, check};
 use txloom_core::case::{Case, Line, SessionName};
 use txloom_core::engine::EngineInfo;
 use txloom_core::finding::{Explanation, Finding, Fingerprint, Violation, shape};
@@ -53,7 +53,7 @@ impl Oracle for Expectations {
                 traces.push(runner.run(&RunRequest { case, target, policy: Policy::Skip, mode })?);
             }
             for (target, trace) in traces.iter().enumerate() {
-                for mismatch in check(case, trace).iter().filter(|one| !matches!(one.at, MismatchAt::Assert(_))) {
+                for mismatch in check(case, trace).iter().filter(is_expectation) {
                     let unmet = Unmet { case, trace, target, mismatch };
                     match unmet.reference(&traces, runner)? {
                         Some(reference) => return Ok(Verdict::Violated(vec![unmet.finding(&reference, schedule)])),
@@ -89,6 +89,11 @@ enum Place {
     Item(SessionName, usize),
     Table(String),
     Assert(String),
+}
+
+/// Assertions have an oracle of their own; a statement with a typo is mended, not made smaller.
+fn is_expectation(mismatch: &&Mismatch) -> bool {
+    mismatch.cause == MismatchCause::Unmet && !matches!(mismatch.at, MismatchAt::Assert(_))
 }
 
 fn place(trace: &Trace, mismatch: &Mismatch) -> Place {

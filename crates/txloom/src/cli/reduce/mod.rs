@@ -15,12 +15,14 @@ mod progress;
 use std::path::{Path, PathBuf};
 
 use txloom_core::case::{Case, Line, print::print};
+use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::finding::Finding;
 use txloom_core::oracle::Runner;
-use txloom_core::reduce::{self, Reduced};
+use txloom_core::reduce;
 
 use super::args::{Format, RunArgs, RunFormat, ServerArgs};
 use super::cases::{self, LoadedCase};
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::run::start;
 use super::settings::{RunSettings, is_stdin, tell_of_kept};
@@ -115,15 +117,14 @@ pub(crate) fn reduce_all(
     streams: &mut Streams,
 ) -> Result<Exit, Failure> {
     let mut report = ReducedReport::default();
-    let mut exit = Exit::Clean;
-    let mut failures = Vec::new();
+    let mut concluded = Conclusion::new("nothing is wrong").covering("cases", 0, Some(cases.len() as u64));
     for loaded in cases {
         if interrupt::requested() || streams.is_closed() {
             break;
         }
         match reduce_one(args, settings, loaded, runner, streams) {
-            Ok((case, ends_with)) => {
-                exit = exit.or(ends_with);
+            Ok((case, is_shown)) => {
+                conclude_one(&mut concluded, &case, is_shown);
                 let options = *streams.text_options();
                 match args.format {
                     Format::Text => streams.print(&text::print_reduced(&case, &options))?,
@@ -131,17 +132,39 @@ pub(crate) fn reduce_all(
                 }
             }
             // What is wrong with one case need not be wrong with the next.
-            Err(failure) if failure.exit == Exit::BadInput => failures.push(failure),
+            Err(failure) if failure.exit == Exit::BadInput => {
+                streams.complain(&failure.message);
+                let what = failure.message.trim_start_matches("txloom: ");
+                concluded.gaps.push(Gap::new(GapCause::BadInput, what));
+            }
             Err(failure) => return Err(failure),
         }
     }
-    if args.format == Format::Json {
-        streams.print(&json::print(&Report::new(Body::Reduced(report))))?;
+    concluded.is_interrupted = interrupt::requested();
+    match args.format {
+        Format::Json => {
+            streams.print(&json::print(&Report::concluded(Body::Reduced(report), &concluded)))?;
+            Ok((&concluded).into())
+        }
+        // A message says all there is to say of a case in which nothing is wrong.
+        Format::Text if concluded.violations == 0 && !concluded.is_interrupted => Ok((&concluded).into()),
+        Format::Text => conclude(&concluded, streams),
     }
-    if interrupt::requested() {
-        return Err(Failure::interrupted());
+}
+
+/// Adds what became of one case. A violation that does not show twice is no evidence.
+fn conclude_one(concluded: &mut Conclusion, case: &ReducedCase, is_shown: bool) {
+    concluded.covered.iter_mut().for_each(|count| count.done += 1);
+    if is_shown {
+        concluded.violations += 1;
+        let size = &case.after;
+        let told = format!("{}: {} (reduced to {} items)", case.file, case.finding.sentence, size.items);
+        let before = std::mem::take(&mut concluded.counterclaim);
+        concluded.counterclaim = if before.is_empty() { told } else { format!("{before}; {told}") };
+    } else {
+        let what = "the violation did not show again";
+        concluded.gaps.push(Gap::new(GapCause::Unstable, what).at(&case.file));
     }
-    if failures.is_empty() { Ok(exit) } else { Err(Failure::all(&failures)) }
 }
 
 fn reduce_one(
@@ -150,7 +173,7 @@ fn reduce_one(
     loaded: &LoadedCase,
     runner: &mut dyn Runner,
     streams: &mut Streams,
-) -> Result<(ReducedCase, Exit), Failure> {
+) -> Result<(ReducedCase, bool), Failure> {
     let mut case = loaded.case.clone();
     if let Some(level) = &settings.level {
         case.set_level(level.clone());
@@ -174,12 +197,8 @@ fn reduce_one(
             .map_err(|error| Failure::bad_input(format!("cannot write {}: {error}", path.display())))?;
     }
     let report = finding_report(&explained, text, replay(&explained, &path));
-    Ok((reduced_case(&loaded.file, &reduced, report), exit_of(&reduced)))
-}
-
-/// A violation that does not show twice is no evidence.
-fn exit_of(reduced: &Reduced) -> Exit {
-    if reduced.reproduced || interrupt::requested() { Exit::Found } else { Exit::NonDeterministic }
+    let is_shown = reduced.reproduced || interrupt::requested();
+    Ok((reduced_case(&loaded.file, &reduced, report), is_shown))
 }
 
 /// The command that shows it again; expectations are what `run` checks without being asked.

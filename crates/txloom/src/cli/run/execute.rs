@@ -2,8 +2,9 @@
 //! targets.
 
 use txloom_core::case::Case;
-use txloom_core::case::check::{check, shows_anomaly};
+use txloom_core::case::check::{examine, shows_anomaly};
 use txloom_core::case::record::record;
+use txloom_core::conclusion::{Gap, GapCause};
 use txloom_core::engine::EngineErrorKind;
 use txloom_core::history::History;
 use txloom_core::history::from_trace::{NotTraceable, history_of};
@@ -14,7 +15,6 @@ use txloom_core::trace::{Trace, compare};
 use super::super::cases::LoadedCase;
 use super::super::failure::Failure;
 use super::super::settings::RunSettings;
-use crate::exit::Exit;
 use crate::report::build::{
     case_report, divergence_report, engine_version, mismatch_report, policy_name, trace_report,
 };
@@ -25,8 +25,8 @@ use crate::report::model::{CaseReport, Observed, RunResult, ScheduledRun, Target
 pub(crate) struct Execution {
     /// What is reported of it.
     pub(crate) report: CaseReport,
-    /// What it says of the outcome of the command.
-    pub(crate) exit: Exit,
+    /// The executions that did not take place, or came out differently the second time.
+    pub(crate) gaps: Vec<Gap>,
     /// The case with what happened as its expectations; only if that was asked for, and nothing failed.
     pub(crate) recorded: Option<Case>,
     /// What happened as a history; only if that was asked for, and it happened. Of several runs it is the last one.
@@ -53,7 +53,7 @@ pub(crate) fn execute(
     let explicit: Vec<Schedule> = case.schedules().into_iter().cloned().collect();
     let schedules = if explicit.is_empty() { vec![None] } else { explicit.into_iter().map(Some).collect() };
     let report = case_report(&loaded.file, &case);
-    let mut done = Execution { report, exit: Exit::Clean, recorded: None, history: None };
+    let mut done = Execution { report, gaps: Vec::new(), recorded: None, history: None };
     for schedule in schedules {
         let attempts = (0..runner.targets().len())
             .map(|target| attempt(settings, &case, target, schedule.as_ref(), runner))
@@ -66,17 +66,19 @@ pub(crate) fn execute(
             done.history = trace.map(|trace| history_of(&case, trace));
         }
         let expected = done.recorded.as_ref().unwrap_or(&case);
+        // A rewritten file has other lines.
+        let lines = if done.recorded.is_some() { Vec::new() } else { loaded.lines.clone() };
         let targets = runner.targets();
         let runs = attempts.iter().zip(&targets).map(|(attempt, engine)| {
-            done.exit = done.exit.or(attempt_exit(attempt));
+            let place = format!("{} on {}", loaded.file, engine.target);
+            done.gaps.extend(gap(attempt).map(|gap| gap.at(place)));
             TargetRun {
                 target: engine.target.clone(),
                 version: engine_version(engine),
-                result: result(expected, attempt),
+                result: result(expected, &lines, attempt),
             }
         });
         let run = side_by_side(schedule.as_ref(), &settings.policy, runs.collect());
-        done.exit = done.exit.or(run_exit(&run));
         done.report.runs.push(run);
     }
     Ok(done)
@@ -123,29 +125,35 @@ fn record_all(case: &Case, attempts: &[Attempt]) -> Option<Case> {
     attempts.iter().all(is_steady).then(|| record(case, &traces))
 }
 
-fn attempt_exit(attempt: &Attempt) -> Exit {
-    attempt.trace.as_ref().map_or_else(error_exit, |_| Exit::Clean)
-}
-
-/// Who has to act on an error that concerns one case.
-pub(super) fn error_exit(error: &RunError) -> Exit {
-    match error {
-        RunError::Engine(error) => match error.kind {
-            EngineErrorKind::Unsupported(_) => Exit::BadInput,
-            _ => Exit::Unreachable,
-        },
-        _ => Exit::BadInput,
+/// The gap that an execution leaves which failed or is not deterministic.
+fn gap(attempt: &Attempt) -> Option<Gap> {
+    match &attempt.trace {
+        Err(error) => Some(Gap::new(error_cause(error), reason(error).lines().next().unwrap_or_default())),
+        Ok(_) if attempt.divergence.is_some() => {
+            Some(Gap::new(GapCause::Unstable, "came out differently the second time"))
+        }
+        Ok(_) => None,
     }
 }
 
-fn result(case: &Case, attempt: &Attempt) -> RunResult {
+/// The cause of a gap that an error leaves which concerns one case.
+pub(super) fn error_cause(error: &RunError) -> GapCause {
+    match error {
+        RunError::Engine(error) if !matches!(error.kind, EngineErrorKind::Unsupported(_)) => GapCause::Unreachable,
+        _ => GapCause::BadInput,
+    }
+}
+
+fn result(case: &Case, lines: &[usize], attempt: &Attempt) -> RunResult {
     let trace = match &attempt.trace {
         Ok(trace) => trace,
         Err(error) => return RunResult::Failed { failure: reason(error) },
     };
+    let checked = examine(case, trace);
     RunResult::Observed(Box::new(Observed {
         trace: trace_report(case, trace),
-        mismatches: check(case, trace).iter().map(mismatch_report).collect(),
+        checked: checked.stated,
+        mismatches: checked.mismatches.iter().map(|mismatch| mismatch_report(mismatch, lines)).collect(),
         anomaly_happened: shows_anomaly(case, trace),
         same_as: None,
         divergence: attempt.divergence.as_ref().map(|difference| divergence_report(trace, difference)),
@@ -159,15 +167,6 @@ fn reason(error: &RunError) -> String {
         RunError::Setup { step, sql, error, .. } => format!("the setup failed at step {step}: {sql}\n  {error}"),
         other => other.to_string(),
     }
-}
-
-fn run_exit(run: &ScheduledRun) -> Exit {
-    let exit = |target: &TargetRun| match &target.result {
-        RunResult::Observed(seen) if seen.divergence.is_some() => Exit::NonDeterministic,
-        RunResult::Observed(seen) if !seen.is_as_expected() => Exit::Found,
-        _ => Exit::Clean,
-    };
-    run.targets.iter().fold(Exit::Clean, |worst, target| worst.or(exit(target)))
 }
 
 /// Finds out on which targets the same happened, and how the others differ from the first.

@@ -1,16 +1,18 @@
 //! `--oracle`: an oracle judges the cases, instead of their expectations. This is how findings are shown again.
 
 use txloom_core::case::{Case, print::print};
+use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::finding::Finding;
 use txloom_core::oracle::{self, Oracle, RunError, Runner, Verdict};
 use txloom_core::schedule::Policy;
 
 use super::super::args::Format;
 use super::super::cases::LoadedCase;
+use super::super::conclude::conclude;
 use super::super::failure::Failure;
 use super::super::settings::RunSettings;
 use super::super::streams::Streams;
-use super::execute::{error_exit, fatal};
+use super::execute::{error_cause, fatal};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::report::build::finding_report;
@@ -28,16 +30,16 @@ pub(super) fn run_on(
     let oracle = oracle::with_policy(name, &settings.policy)
         .ok_or_else(|| Failure::bad_input(format!("there is no oracle {name}")))?;
     let mut report = JudgedReport { oracle: name.to_string(), cases: Vec::new() };
-    let mut exit = Exit::Clean;
+    let mut concluded = Conclusion::default().covering("cases", 0, Some(cases.len() as u64));
     let mut failure = None;
     for loaded in cases {
         if interrupt::requested() || streams.is_closed() {
             break;
         }
         match judge(oracle.as_ref(), settings, loaded, runner) {
-            Ok((verdict, ends_with)) => {
-                exit = exit.or(ends_with);
+            Ok((verdict, gap)) => {
                 let case = JudgedCase { file: loaded.file.clone(), verdict };
+                conclude_one(&mut concluded, name, &case, gap);
                 match settings.format {
                     Format::Json => report.cases.push(case),
                     Format::Text => show(name, settings, &case, streams)?,
@@ -49,14 +51,37 @@ pub(super) fn run_on(
             }
         }
     }
+    concluded.is_interrupted = interrupt::requested();
     if settings.format == Format::Json {
-        streams.print(&json::print(&Report::new(Body::Judged(report))))?;
+        streams.print(&json::print(&Report::concluded(Body::Judged(report), &concluded)))?;
     }
     match failure {
         Some(failure) => Err(failure),
-        None if interrupt::requested() => Err(Failure::interrupted()),
-        None => Ok(exit),
+        None if settings.format == Format::Json => Ok((&concluded).into()),
+        None => conclude(&concluded, streams),
     }
+}
+
+/// Adds what the oracle says of one case.
+fn conclude_one(concluded: &mut Conclusion, oracle: &str, case: &JudgedCase, gap: Option<Gap>) {
+    let judged = concluded.covered.iter_mut().map(|count| {
+        count.done += 1;
+        count.done
+    });
+    let judged = judged.last().unwrap_or_default();
+    if let VerdictReport::Violated { findings } = &case.verdict {
+        concluded.violations += 1;
+        let what = findings.first().map_or("a violation", |finding| finding.sentence.as_str());
+        concluded.counterclaim = match concluded.violations {
+            1 => format!("{oracle}: {}: {what}", case.file),
+            violated => format!("{oracle}: {violated} of {judged} cases are violated"),
+        };
+    }
+    concluded.gaps.extend(gap.map(|gap| gap.at(&case.file)));
+    concluded.claim = match judged {
+        1 => format!("{oracle} holds for {}", case.file),
+        _ => format!("{oracle} holds for {judged} cases"),
+    };
 }
 
 fn show(oracle: &str, settings: &RunSettings, case: &JudgedCase, streams: &mut Streams) -> Result<(), Failure> {
@@ -75,7 +100,7 @@ fn judge(
     settings: &RunSettings,
     loaded: &LoadedCase,
     runner: &mut dyn Runner,
-) -> Result<(VerdictReport, Exit), Failure> {
+) -> Result<(VerdictReport, Option<Gap>), Failure> {
     let mut case = loaded.case.clone();
     if let Some(level) = &settings.level {
         case.set_level(level.clone());
@@ -91,12 +116,20 @@ fn judge(
         };
         let first = in_short(&verdict);
         if first != second {
-            return Ok((VerdictReport::Unstable { first, second }, Exit::NonDeterministic));
+            let gap = Gap::new(GapCause::Unstable, format!("the first verdict was {first}, the second {second}"));
+            return Ok((VerdictReport::Unstable { first, second }, Some(gap)));
         }
     }
     Ok(match verdict {
-        Verdict::Holds(witness) => (VerdictReport::Holds { witness }, Exit::Clean),
-        Verdict::Unknown(reason) => (VerdictReport::Unknown { reason }, Exit::Undecided),
+        Verdict::Holds(witness) => (VerdictReport::Holds { witness }, None),
+        Verdict::Unknown(reason) => {
+            let gap = Gap::new(GapCause::NotJudged, &reason);
+            (VerdictReport::Unknown { reason }, Some(gap))
+        }
+        Verdict::Unstable(reason) => {
+            let gap = Gap::new(GapCause::Unstable, &reason);
+            (VerdictReport::Unknown { reason }, Some(gap))
+        }
         Verdict::Violated(findings) => {
             let mut reports = Vec::new();
             for finding in findings {
@@ -105,20 +138,21 @@ fn judge(
                 let replay = replay(settings, loaded, &explained);
                 reports.push(finding_report(&explained, print(&explained.case), replay));
             }
-            (VerdictReport::Violated { findings: reports }, Exit::Found)
+            (VerdictReport::Violated { findings: reports }, None)
         }
     })
 }
 
-fn failed(error: &RunError) -> (VerdictReport, Exit) {
-    (VerdictReport::Failed { failure: error.to_string() }, error_exit(error))
+fn failed(error: &RunError) -> (VerdictReport, Option<Gap>) {
+    let gap = Gap::new(error_cause(error), error);
+    (VerdictReport::Failed { failure: error.to_string() }, Some(gap))
 }
 
 /// What a second verdict must say to be the same.
 fn in_short(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Holds(_) => "that it holds".to_string(),
-        Verdict::Unknown(_) => "that it cannot tell".to_string(),
+        Verdict::Unknown(_) | Verdict::Unstable(_) => "that it cannot tell".to_string(),
         Verdict::Violated(findings) => {
             let kinds: Vec<&str> = findings.iter().map(|finding| finding.fingerprint.as_str()).collect();
             kinds.join(" and ")

@@ -7,11 +7,13 @@ mod history;
 
 use std::time::Duration;
 
+use txloom_core::conclusion::{Conclusion, Gap};
 use txloom_core::engine::Engine;
 use txloom_core::oracle::Runner;
 
 use super::args::{Format, RunArgs, RunFormat};
 use super::cases::{self, LoadedCase};
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::settings::{self, RunSettings};
 use super::streams::Streams;
@@ -90,7 +92,6 @@ pub(crate) fn run_on(
         return judge::run_on(oracle, settings, cases, runner, streams);
     }
     let mut shown = Shown::new(settings);
-    let mut exit = Exit::Clean;
     let mut failure = None;
     for loaded in cases {
         if interrupt::requested() || streams.is_closed() {
@@ -98,11 +99,10 @@ pub(crate) fn run_on(
         }
         match execute(settings, loaded, runner) {
             Ok(done) => {
-                exit = exit.or(done.exit);
                 if settings.record {
                     record::write(loaded, &done)?;
                 }
-                shown.show(done.report, streams)?;
+                shown.show(done.report, done.gaps, streams)?;
                 if let (Some(path), Some(history)) = (&settings.save_history, done.history) {
                     failure = history::write(path, loaded, history).err();
                 }
@@ -113,12 +113,8 @@ pub(crate) fn run_on(
             }
         }
     }
-    shown.finish(streams)?;
-    match failure {
-        Some(failure) => Err(failure),
-        None if interrupt::requested() => Err(Failure::interrupted()),
-        None => Ok(exit),
-    }
+    let exit = shown.finish(cases.len(), streams)?;
+    failure.map_or(Ok(exit), Err)
 }
 
 /// What has been shown. Text appears case by case, and nothing of it is kept; JSON is one document at the end.
@@ -126,17 +122,19 @@ struct Shown<'a> {
     settings: &'a RunSettings,
     totals: Totals,
     report: RunReport,
+    gaps: Vec<Gap>,
     /// Whether the page of a case has been printed.
     any_page: bool,
 }
 
 impl<'a> Shown<'a> {
     fn new(settings: &'a RunSettings) -> Shown<'a> {
-        Shown { settings, totals: Totals::default(), report: RunReport::default(), any_page: false }
+        Shown { settings, totals: Totals::default(), report: RunReport::default(), gaps: Vec::new(), any_page: false }
     }
 
-    fn show(&mut self, case: CaseReport, streams: &mut Streams) -> Result<(), Failure> {
+    fn show(&mut self, case: CaseReport, gaps: Vec<Gap>, streams: &mut Streams) -> Result<(), Failure> {
         self.totals.add(&case);
+        self.gaps.extend(gaps);
         let options = *streams.text_options();
         let is_lost = case.is_lost();
         if is_lost && !self.settings.quiet {
@@ -156,16 +154,31 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn finish(self, streams: &mut Streams) -> Result<(), Failure> {
-        let options = *streams.text_options();
+    fn finish(self, planned: usize, streams: &mut Streams) -> Result<Exit, Failure> {
+        let concluded = self.conclusion(planned);
         match self.settings.format {
-            Format::Json => streams.print(&json::print(&Report::new(Body::Run(self.report)))),
-            Format::Text if self.totals.cases > 1 || self.settings.quiet => {
-                let gap = if self.any_page { "\n\n" } else { "" };
-                streams.print(&format!("{gap}{}", text::print_totals(&self.totals, &options)))
+            Format::Json => {
+                streams.print(&json::print(&Report::concluded(Body::Run(self.report), &concluded)))?;
+                Ok((&concluded).into())
             }
-            Format::Text => Ok(()),
+            // The last line of the page, or the message, says it all.
+            Format::Text if self.totals.cases <= 1 && !self.settings.quiet && !concluded.is_interrupted => {
+                Ok((&concluded).into())
+            }
+            Format::Text => conclude(&concluded, streams),
         }
+    }
+
+    fn conclusion(&self, planned: usize) -> Conclusion {
+        let totals = &self.totals;
+        let strictly = if self.settings.strict { totals.nothing_checked } else { 0 };
+        let checked = totals.as_expected + totals.happened + totals.prevented;
+        Conclusion::new(totals)
+            .violated(totals.unmet + strictly, totals)
+            .covering("cases", totals.cases as u64, Some(planned as u64))
+            .with_gaps(self.gaps.iter().cloned())
+            .interrupted(interrupt::requested())
+            .unchecked(checked == 0)
     }
 }
 

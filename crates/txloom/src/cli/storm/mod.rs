@@ -14,21 +14,23 @@ mod watcher;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use txloom_core::conclusion::{Conclusion, Gap, GapCause};
+use txloom_core::history::check::Verdict;
 use txloom_core::history::formats::Format as HistoryFormat;
 
 use super::args::{Format, ServerArgs};
 use super::check::save;
+use super::conclude::conclude;
 use super::failure::Failure;
 use super::streams::Streams;
 use crate::engines;
 use crate::exit::Exit;
-use crate::report::model::check::VerdictReport;
 use crate::report::model::storm::JudgementReport;
 use crate::report::model::{Body, Report, StormReport};
 use crate::report::{json, text};
-use crate::storm::judge::{judge, promise};
+use crate::storm::judge::{Judgement, judge, promise};
 use crate::storm::report::{judgement_report, storm_report};
-use crate::storm::{Ended, Storm, Summary, Workload};
+use crate::storm::{Storm, Summary, Workload, conclusion};
 use settings::StormSettings;
 use watcher::Show;
 
@@ -110,6 +112,9 @@ pub struct StormArgs {
     /// Cancel a statement that takes longer than this, waiting included, e.g. 500ms, 10s, 2m
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub statement_limit: String,
+    /// Draw and explain the anomalies that the level allows, too
+    #[arg(long)]
+    pub verbose: bool,
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub format: Format,
@@ -155,6 +160,7 @@ Examples:
 /// Runs the command.
 pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let settings = StormSettings::new(args)?;
+    streams.set_verbose(args.verbose);
     if let Some(path) = &settings.save_history {
         settings::prepare_history(path)?;
     }
@@ -192,23 +198,33 @@ fn tell(
 ) -> Result<Exit, Failure> {
     // The evidence first: whatever happens now, it is not lost.
     let saved = settings.save_history.as_deref().map(|path| save_history(path, summary));
-    let judgement = if settings.check { judgement(summary, settings.check_limit)? } else { None };
+    let judgement = if settings.check { judgement(summary, settings.check_limit, streams)? } else { None };
     let mut report = storm_report(summary, judgement, workload);
     let is_saved = matches!(saved, Some(Ok(())));
     report.history = settings.save_history.as_ref().filter(|_| is_saved).map(|path| path.display().to_string());
-    let exit = exit(summary, &report, settings);
-    let options = *streams.text_options();
-    match settings.format {
-        Format::Text => streams.print(&format!("\n{}", text::print_storm_summary(&report, &options)))?,
-        Format::Json => streams.print(&json::print(&Report::new(Body::Storm(Box::new(report)))))?,
+    let concluded = concluded(summary, &report, settings, saved.and_then(Result::err), streams);
+    let report = Report::concluded(Body::Storm(Box::new(report)), &concluded);
+    if settings.format == Format::Json {
+        streams.print(&json::print(&report))?;
+        return Ok((&concluded).into());
     }
-    if let Ended::Failed(error) = &summary.ended {
-        streams.complain(&format!("txloom: the storm could not go on: {error}"));
+    streams.print(&format!("\n{}", text::print(&report, streams.text_options())))?;
+    conclude(&concluded, streams)
+}
+
+/// The conclusion of the storm; a history that could not be saved is a gap.
+fn concluded(
+    summary: &Summary,
+    report: &StormReport,
+    settings: &StormSettings,
+    unsaved: Option<Failure>,
+    streams: &mut Streams,
+) -> Conclusion {
+    let gap = |failure: &Failure| Gap::new(GapCause::BadInput, failure.message.trim_start_matches("txloom: "));
+    if let Some(failure) = &unsaved {
+        streams.complain(&failure.message);
     }
-    match saved {
-        Some(Err(failure)) => Err(Failure { exit: exit.or(failure.exit), ..failure }),
-        _ => Ok(exit),
-    }
+    conclusion(summary, report.judgement.as_ref(), settings.check).with_gaps(unsaved.as_ref().map(gap))
 }
 
 fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {
@@ -221,33 +237,26 @@ fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {
     }
 }
 
-fn judgement(summary: &Summary, limit: Duration) -> Result<Option<JudgementReport>, Failure> {
+/// Decides about the promise and says so before anything else is looked at, which may take long or be interrupted.
+fn judgement(summary: &Summary, limit: Duration, streams: &mut Streams) -> Result<Option<JudgementReport>, Failure> {
     let Some(history) = &summary.history else { return Ok(None) };
     let promised = promise(&summary.plan.engine, &summary.plan.level);
-    let judgement = judge(history, promised, limit).map_err(|what| Failure {
+    let mut judgement = judge(history, promised, limit).map_err(|what| Failure {
         exit: Exit::Internal,
         message: format!("txloom: the workload is at fault: {what}"),
     })?;
+    streams.complain(&promised_line(&judgement));
+    judgement.survey(history, limit);
     Ok(Some(judgement_report(history, &judgement)))
 }
 
-/// What a script is told.
-fn exit(summary: &Summary, report: &StormReport, settings: &StormSettings) -> Exit {
-    let of_verdict = match report.judgement.as_ref().map(|judgement| &judgement.verdict) {
-        Some(VerdictReport::Violated { .. }) => Exit::Found,
-        Some(VerdictReport::Undecided { .. }) => Exit::Undecided,
-        None if settings.check => Exit::Undecided,
-        Some(VerdictReport::Holds) | None => Exit::Clean,
+fn promised_line(judgement: &Judgement<'_>) -> String {
+    let promised = judgement.promised.map_or_else(|| "the level".to_string(), |promise| promise.to_string());
+    let verdict = match &judgement.verdict {
+        _ if judgement.stale.is_some() => "violated",
+        Verdict::Holds(_) => "holds",
+        Verdict::Violated(_) => "violated",
+        Verdict::Undecided(_) => "undecided",
     };
-    let is_broken = summary.breaches.iter().any(|breach| !breach.is_allowed());
-    let of_damage = if summary.damage.is_empty() && !is_broken { Exit::Clean } else { Exit::Found };
-    let of_end = match &summary.ended {
-        Ended::Budget | Ended::ByWatcher => Exit::Clean,
-        Ended::Died(_) | Ended::NotRecovered(_) | Ended::Damaged => Exit::Found,
-        Ended::Interrupted => Exit::Interrupted,
-        Ended::Failed(_) => Exit::Unreachable,
-    };
-    // What was found is found, whatever else could not be decided.
-    let found = if of_damage == Exit::Found || of_end == Exit::Found { Exit::Found } else { of_verdict };
-    found.or(of_end)
+    format!("promised: {promised}: {verdict}; now asking for stronger levels")
 }

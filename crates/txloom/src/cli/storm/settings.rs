@@ -67,6 +67,7 @@ impl StormSettings {
         check_counts(args)?;
         let profile = profile(&args.profile)?;
         let faults = faults(args, &target)?;
+        target.server.sessions = args.sessions;
         if !faults.is_empty() {
             target.server.durable = true;
             target.server.small_disk = faults.iter().any(|fault| fault.kind == FaultKind::FullDisk);

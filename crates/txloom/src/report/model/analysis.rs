@@ -1,5 +1,7 @@
 //! What `analyze` tells of an application.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use txloom_core::search::script;
 
@@ -248,7 +250,7 @@ pub struct FunnelReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemarkReport {
     /// `error`, `warning` or `note`.
-    pub severity: String,
+    pub severity: RemarkSeverity,
     /// What it is about: `P0`, `atomicity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -329,8 +331,8 @@ pub struct CommitPointReport {
 /// What became of a schedule or a commit point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FateReport {
-    /// `manifest`, `harmless`, `impossible`, `not-reached` or `undecided`.
-    pub verdict: String,
+    /// The verdict of the trial.
+    pub verdict: TrialVerdict,
     /// Why, or what happened.
     pub says: String,
     /// The calls, as text.
@@ -352,9 +354,73 @@ pub struct FateReport {
 
 impl FateReport {
     /// A verdict with its reason, and nothing to show.
-    pub fn new(verdict: &str, says: impl Into<String>) -> FateReport {
-        let (verdict, says) = (verdict.to_string(), says.into());
+    pub fn new(verdict: TrialVerdict, says: impl Into<String>) -> FateReport {
+        let says = says.into();
         FateReport { verdict, says, calls: Vec::new(), steps: Vec::new(), case: None, replay: None, picture: None }
+    }
+}
+
+/// The severity of a remark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemarkSeverity {
+    /// Something was not understood.
+    Error,
+    /// Something can go wrong.
+    Warning,
+    /// Something that is worth knowing.
+    Note,
+}
+
+impl fmt::Display for RemarkSeverity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RemarkSeverity::Error => "error",
+            RemarkSeverity::Warning => "warning",
+            RemarkSeverity::Note => "note",
+        })
+    }
+}
+
+/// The verdict of a trial of a schedule, a commit point or an anomaly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialVerdict {
+    /// It happened, and its outcome is wrong.
+    Manifest,
+    /// It happened, and its outcome is that of a serial order.
+    Harmless,
+    /// No arguments and rows lead to it.
+    Impossible,
+    /// No trial reached it.
+    NotReached,
+    /// The trial could not decide.
+    Undecided,
+}
+
+impl TrialVerdict {
+    /// True if nothing is known about the schedule.
+    pub fn is_open(self) -> bool {
+        matches!(self, TrialVerdict::NotReached | TrialVerdict::Undecided)
+    }
+}
+
+impl TrialVerdict {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            TrialVerdict::Manifest => "manifest",
+            TrialVerdict::Harmless => "harmless",
+            TrialVerdict::Impossible => "impossible",
+            TrialVerdict::NotReached => "not-reached",
+            TrialVerdict::Undecided => "undecided",
+        }
+    }
+}
+
+impl fmt::Display for TrialVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name().replace('-', " "))
     }
 }
 

@@ -141,13 +141,48 @@ pub struct EdgeReport {
 pub struct StandingReport {
     /// The level.
     pub level: String,
-    /// The order of transactions that it respects: `free`, `session`, `real-time`.
-    pub order: String,
-    /// Whether it holds: `holds`, `violated`, `undecided`.
-    pub verdict: String,
+    /// The order of transactions that it respects.
+    pub order: StandingOrder,
+    /// The verdict.
+    pub verdict: StandingVerdict,
     /// The anomaly that stands in its way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anomaly: Option<String>,
+}
+
+/// The order of transactions that a level respects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StandingOrder {
+    /// None.
+    Free,
+    /// The order of each session.
+    Session,
+    /// The order in real time.
+    RealTime,
+}
+
+/// The verdict on one level of a survey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StandingVerdict {
+    /// It holds.
+    Holds,
+    /// It is violated.
+    Violated,
+    /// The budget was spent before it was decided.
+    Undecided,
+}
+
+impl StandingVerdict {
+    /// The name in JSON and text.
+    pub fn name(self) -> &'static str {
+        match self {
+            StandingVerdict::Holds => "holds",
+            StandingVerdict::Violated => "violated",
+            StandingVerdict::Undecided => "undecided",
+        }
+    }
 }
 
 /// All levels.

@@ -9,8 +9,8 @@ use super::{FindingReport, StormReport};
 pub struct HuntReport {
     /// What was to be done.
     pub plan: PlanReport,
-    /// Why it ended: `budget`, `first-found`, `interrupted`, `stopped`, `failed`.
-    pub ended: String,
+    /// The reason why it ended.
+    pub ended: HuntEnd,
     /// Why it failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -32,6 +32,22 @@ pub struct HuntReport {
     /// What storms found, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<RecordedFinding>,
+}
+
+/// The reason why a hunt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HuntEnd {
+    /// Its budget was spent.
+    Budget,
+    /// It was to end with the first finding.
+    FirstFound,
+    /// The output was closed.
+    Stopped,
+    /// The user stopped it.
+    Interrupted,
+    /// It could not go on.
+    Failed,
 }
 
 /// What was to be done.
@@ -101,6 +117,9 @@ pub struct CountsReport {
     pub contended: u64,
     /// Judgements that an oracle could not reach.
     pub undecided: u64,
+    /// Cases that no thorough oracle could judge.
+    #[serde(default)]
+    pub undecided_cases: u64,
     /// Cases whose setup a target refused.
     pub refused: u64,
     /// Cases that could not be observed.

@@ -5,7 +5,7 @@
 //! the meaning of one needs a new version.
 //!
 //! ```text
-//! Report { txloom_report: 1, kind }
+//! Report { txloom_report: 1, kind, conclusion }
 //! ├── run       RunReport      → cases → schedules → targets → trace
 //! ├── findings  FindingsReport → findings → trace
 //! ├── judged    JudgedReport   → cases → findings
@@ -31,8 +31,10 @@ pub mod check;
 pub mod hunt;
 pub mod storm;
 pub mod analysis;
+pub mod conclusion;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use txloom_core::conclusion::Conclusion;
 
 pub use analysis::AnalysisReport;
 pub use doctor::{DoctorReport, TargetStatus};
@@ -43,7 +45,7 @@ pub use finding::{
 pub use hunt::HuntReport;
 pub use reduced::{ReducedCase, ReducedReport, SizeReport};
 pub use run::{
-    CaseReport, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
+    CaseReport, CaseStanding, Difference, MismatchPlace, MismatchReport, Observed, RunReport, RunResult, ScheduledRun,
     TargetDifference, TargetRun, Totals,
 };
 pub use storm::StormReport;
@@ -58,6 +60,9 @@ pub struct Report {
     pub txloom_report: FormatVersion,
     /// The version of txloom that wrote it.
     pub written_by: String,
+    /// The conclusion, of commands that reach one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conclusion: Option<conclusion::ConclusionReport>,
     /// What it tells.
     #[serde(flatten)]
     pub body: Body,
@@ -66,7 +71,13 @@ pub struct Report {
 impl Report {
     /// A report in the current version of the form.
     pub fn new(body: Body) -> Report {
-        Report { txloom_report: FormatVersion, written_by: env!("CARGO_PKG_VERSION").to_string(), body }
+        let written_by = env!("CARGO_PKG_VERSION").to_string();
+        Report { txloom_report: FormatVersion, written_by, conclusion: None, body }
+    }
+
+    /// A report with the conclusion of its command.
+    pub fn concluded(body: Body, conclusion: &Conclusion) -> Report {
+        Report { conclusion: Some(conclusion.into()), ..Report::new(body) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Cases that were run: `txloom run`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::trace::TraceReport;
@@ -73,7 +75,10 @@ pub enum RunResult {
 pub struct Observed {
     /// What happened.
     pub trace: TraceReport,
-    /// What differs from the expectations.
+    /// How many expectations, final states and assertions apply to this target and were compared.
+    #[serde(default)]
+    pub checked: usize,
+    /// What differs from the expectations, and statements that the target did not understand.
     pub mismatches: Vec<MismatchReport>,
     /// Whether the case's anomaly happened; absent if the case names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +96,12 @@ pub struct Observed {
 pub struct MismatchReport {
     /// What the expectation is about.
     pub at: MismatchPlace,
+    /// The line of the file that states or sends it, from 1; absent where the file is in another format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The class of the error, if the target did not understand the statement and the case does not expect that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misunderstood: Option<String>,
     /// What was expected.
     pub expected: String,
     /// What was found.
@@ -141,6 +152,23 @@ pub struct TargetDifference {
     pub difference: Difference,
 }
 
+/// How an execution stands to what its case states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseStanding {
+    /// Something was compared, and all of it is as expected.
+    AsExpected,
+    /// The case states nothing, and describes an anomaly: whether it happened.
+    Provoked(bool),
+    /// It ran, and nothing was compared: the case states nothing that applies to this target.
+    NothingChecked,
+    /// An expectation is not met, a statement was not understood, or the server died.
+    Unmet,
+    /// It came out differently the second time.
+    Diverged,
+    /// It could not be run.
+    Failed,
+}
+
 /// How many executions ended in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
@@ -150,6 +178,12 @@ pub struct Totals {
     pub targets: usize,
     /// Executions that met their expectations.
     pub as_expected: usize,
+    /// Executions of cases that state nothing, in which their anomaly happened.
+    pub happened: usize,
+    /// Executions of cases that state nothing, in which their anomaly did not happen.
+    pub prevented: usize,
+    /// Executions in which nothing was compared.
+    pub nothing_checked: usize,
     /// Executions that did not.
     pub unmet: usize,
     /// Executions that came out differently the second time.
@@ -178,16 +212,55 @@ impl Totals {
     }
 
     fn add_run(&mut self, target: &TargetRun) {
-        match &target.result {
-            RunResult::Failed { .. } => self.failed += 1,
-            RunResult::Observed(seen) if seen.divergence.is_some() => self.diverged += 1,
-            RunResult::Observed(seen) if seen.is_as_expected() => self.as_expected += 1,
-            RunResult::Observed(_) => self.unmet += 1,
+        let count = match target.standing() {
+            CaseStanding::AsExpected => &mut self.as_expected,
+            CaseStanding::Provoked(true) => &mut self.happened,
+            CaseStanding::Provoked(false) => &mut self.prevented,
+            CaseStanding::NothingChecked => &mut self.nothing_checked,
+            CaseStanding::Unmet => &mut self.unmet,
+            CaseStanding::Diverged => &mut self.diverged,
+            CaseStanding::Failed => &mut self.failed,
+        };
+        *count += 1;
+    }
+}
+
+impl Totals {
+    /// True if every execution took place, the same way every time, and nothing is unmet.
+    pub fn is_good(&self) -> bool {
+        self.unmet + self.diverged + self.failed == 0
+    }
+}
+
+/// `12 cases on 2 targets: 23 as expected, 1 not as expected`.
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        write!(f, "{} on {}", plural(self.cases, "case"), plural(self.targets, "target"))?;
+        let parts = [
+            (self.as_expected, "as expected"),
+            (self.prevented, "in which the anomaly did not happen"),
+            (self.happened, "in which the anomaly happened"),
+            (self.nothing_checked, "in which nothing was checked"),
+            (self.unmet, "not as expected"),
+            (self.diverged, "different the second time"),
+            (self.failed, "failed"),
+        ];
+        for (at, (count, words)) in parts.into_iter().filter(|(count, _)| *count > 0).enumerate() {
+            write!(f, "{}{count} {words}", if at == 0 { ": " } else { ", " })?;
         }
+        Ok(())
     }
 }
 
 impl CaseReport {
+    /// True if every execution took place, the same way every time, and nothing is unmet.
+    pub fn is_good(&self) -> bool {
+        let mut totals = Totals::default();
+        totals.add(self);
+        totals.is_good()
+    }
+
     /// Whether it could be run nowhere.
     pub fn is_lost(&self) -> bool {
         self.runs.iter().flat_map(|run| &run.targets).all(|target| target.observed().is_none())
@@ -203,14 +276,21 @@ impl TargetRun {
         }
     }
 
-    /// Whether it ran, the same way every time, and met its expectations.
-    pub fn is_good(&self) -> bool {
-        self.observed().is_some_and(|seen| seen.divergence.is_none() && seen.is_as_expected())
+    /// How it stands to what its case states.
+    pub fn standing(&self) -> CaseStanding {
+        let Some(seen) = self.observed() else { return CaseStanding::Failed };
+        match seen.anomaly_happened {
+            _ if seen.divergence.is_some() => CaseStanding::Diverged,
+            _ if !seen.is_as_expected() => CaseStanding::Unmet,
+            _ if seen.checked > 0 => CaseStanding::AsExpected,
+            Some(happened) => CaseStanding::Provoked(happened),
+            None => CaseStanding::NothingChecked,
+        }
     }
 }
 
 impl Observed {
-    /// Whether every expectation was met and the server survived.
+    /// Whether no expectation is unmet, every statement was understood, and the server survived.
     pub fn is_as_expected(&self) -> bool {
         self.mismatches.is_empty() && self.trace.death.is_none()
     }

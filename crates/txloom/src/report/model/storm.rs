@@ -10,8 +10,8 @@ use super::hunt::TargetVersion;
 pub struct StormReport {
     /// What was to be done.
     pub plan: StormPlan,
-    /// Why it ended: `budget`, `interrupted`, `stopped`, `died`, `not-recovered`, `damaged`, `failed`.
-    pub ended: String,
+    /// The reason why it ended.
+    pub ended: StormEnd,
     /// How the server died, why it did not recover, or what could not be observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -46,6 +46,26 @@ pub struct StormReport {
     /// What else went wrong, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
+}
+
+/// The reason why a storm ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StormEnd {
+    /// Its budget was spent.
+    Budget,
+    /// The user stopped it.
+    Interrupted,
+    /// The output was closed.
+    Stopped,
+    /// The server died.
+    Died,
+    /// The server did not recover after a fault.
+    NotRecovered,
+    /// Acknowledged data was lost or damaged.
+    Damaged,
+    /// It could not go on.
+    Failed,
 }
 
 /// What was to be done.
@@ -290,6 +310,9 @@ pub struct JudgementReport {
     /// What the engine promises, as a level of the theory, or `nothing`; `None` if nobody has found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<String>,
+    /// True if the engine promises nothing that a history could break.
+    #[serde(default)]
+    pub promises_nothing: bool,
     /// Whether that is kept.
     #[serde(flatten)]
     pub verdict: VerdictReport,

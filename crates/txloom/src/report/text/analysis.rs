@@ -3,7 +3,8 @@
 use ariadne::{CharSet, Color, Config, IndexType, Label, LabelAttach, Report, ReportKind};
 
 use super::super::model::analysis::{
-    AnalysisReport, FateReport, LogReport, MarkReport, RemarkReport, ScheduleReport, SummaryReport, TablesReport,
+    AnalysisReport, FateReport, LogReport, MarkReport, RemarkReport, RemarkSeverity, ScheduleReport, SummaryReport,
+    TablesReport, TrialVerdict,
 };
 use super::TextOptions;
 use super::hunt::count;
@@ -53,7 +54,7 @@ fn representatives(schedules: &[ScheduleReport]) -> Vec<&ScheduleReport> {
 }
 
 fn is_manifest(fate: Option<&FateReport>) -> bool {
-    fate.is_some_and(|fate| fate.verdict == "manifest")
+    fate.is_some_and(|fate| fate.verdict == TrialVerdict::Manifest)
 }
 
 pub(super) struct Printer<'a> {
@@ -63,10 +64,10 @@ pub(super) struct Printer<'a> {
 
 impl Printer<'_> {
     pub(super) fn remark(&self, remark: &RemarkReport, fate: Option<&FateReport>) -> String {
-        let is_error = remark.severity == "error" || is_manifest(fate);
-        let kind = match remark.severity.as_str() {
+        let is_error = remark.severity == RemarkSeverity::Error || is_manifest(fate);
+        let kind = match remark.severity {
             _ if is_error => ReportKind::Error,
-            "note" => ReportKind::Advice,
+            RemarkSeverity::Note => ReportKind::Advice,
             _ => ReportKind::Warning,
         };
         let Some(first) = remark.marks.first().filter(|mark| self.knows(mark)) else {
@@ -134,9 +135,9 @@ impl Printer<'_> {
         let width = self.options.width.saturating_sub(16).max(40);
         let fold = |text: &str| wrapped(text, width).join("\n");
         let mut notes = Vec::new();
-        match fate.verdict.as_str() {
-            "manifest" => notes.push(fold(&format!("it happens: {}", fate.says))),
-            verdict => notes.push(fold(&format!("{}: {}", verdict.replace('-', " "), fate.says))),
+        match fate.verdict {
+            TrialVerdict::Manifest => notes.push(fold(&format!("it happens: {}", fate.says))),
+            verdict => notes.push(fold(&format!("{verdict}: {}", fate.says))),
         }
         if !fate.calls.is_empty() {
             let calls = fate.calls.iter().zip(["A", "B"]).map(|(call, who)| format!("{who} = {call}"));
@@ -163,7 +164,7 @@ impl Printer<'_> {
         let others = all.iter().filter(|other| other.group == shown.group && other.name != shown.name);
         let others: Vec<String> = others
             .map(|other| match &other.fate {
-                Some(fate) => format!("{} ({})", other.name, fate.verdict.replace('-', " ")),
+                Some(fate) => format!("{} ({})", other.name, fate.verdict),
                 None => other.name.clone(),
             })
             .collect();
@@ -217,11 +218,11 @@ fn verdicts(report: &AnalysisReport) -> String {
     let tally = |fates: Vec<Option<&FateReport>>| {
         let mut parts = Vec::new();
         for (verdict, words) in [
-            ("manifest", "goes wrong"),
-            ("harmless", "harmless"),
-            ("impossible", "impossible"),
-            ("not-reached", "not reached"),
-            ("undecided", "undecided"),
+            (TrialVerdict::Manifest, "goes wrong"),
+            (TrialVerdict::Harmless, "harmless"),
+            (TrialVerdict::Impossible, "impossible"),
+            (TrialVerdict::NotReached, "not reached"),
+            (TrialVerdict::Undecided, "undecided"),
         ] {
             let number = fates.iter().flatten().filter(|fate| fate.verdict == verdict).count();
             if number > 0 {
@@ -254,7 +255,7 @@ fn table<const N: usize>(options: &TextOptions, header: &[&str], rows: &[[String
 /// What was read, and how many schedules each step of the analysis leaves.
 pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) -> String {
     let summary = &report.summary;
-    let unresolved = report.remarks.iter().filter(|remark| remark.severity == "error");
+    let unresolved = report.remarks.iter().filter(|remark| remark.severity == RemarkSeverity::Error);
     let mut told = vec![
         ("files", summary.files.join(", ")),
         ("tables", summary.tables.to_string()),

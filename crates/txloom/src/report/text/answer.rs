@@ -1,5 +1,7 @@
 //! A step's answer in words.
 
+use txloom_core::outcome::ErrorClass;
+
 use super::super::model::cell::Cell;
 use super::super::model::trace::{ErrorReport, OutcomeReport, Remark, ResultReport, StepReport};
 use super::line::{Line, Role};
@@ -81,11 +83,11 @@ pub(crate) fn cell(cell: &Cell) -> String {
 fn error_lines(step: &StepReport, outcome: &OutcomeReport) -> Vec<Line> {
     let Some(error) = &outcome.error else { return Vec::new() };
     // That it was cancelled has been told where it happened.
-    if error.class == "cancelled" && step.cancelled.is_some() {
+    if ErrorClass::parse(&error.class) == Some(ErrorClass::Cancelled) && step.cancelled.is_some() {
         return Vec::new();
     }
     let mut lines = vec![error_line(error)];
-    if error.class == "deadlock" {
+    if ErrorClass::parse(&error.class) == Some(ErrorClass::Deadlock) {
         // The detail speaks of processes and transaction numbers, which mean nothing to a reader.
         let words = format!("  {} was chosen to break the cycle of waits", step.session);
         lines.push(Line::new(Role::Wait, words));

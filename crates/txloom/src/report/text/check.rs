@@ -10,8 +10,8 @@
 //! ```
 
 use super::super::model::check::{
-    AnswerReport, CheckReport, HistoryReport, StandingReport, SurveyReport, TimingReport, VerdictReport,
-    ViolationReport,
+    AnswerReport, CheckReport, HistoryReport, StandingOrder, StandingReport, StandingVerdict, SurveyReport,
+    TimingReport, VerdictReport, ViolationReport,
 };
 use super::finding::write_explanation;
 use super::line::{Line, Role};
@@ -89,17 +89,17 @@ fn write_answer(page: &mut Page, file: &str, answer: &AnswerReport) {
 
 /// `read committed`, with its order if it has one.
 pub(super) fn title(standing: &StandingReport) -> String {
-    match standing.order.as_str() {
-        "session" => format!("strong session {}", standing.level),
-        "real-time" => format!("strong {}", standing.level),
-        _ => standing.level.clone(),
+    match standing.order {
+        StandingOrder::Session => format!("strong session {}", standing.level),
+        StandingOrder::RealTime => format!("strong {}", standing.level),
+        StandingOrder::Free => standing.level.clone(),
     }
 }
 
 fn words(standing: &StandingReport) -> String {
     match &standing.anomaly {
-        Some(anomaly) => format!("{} ({anomaly})", standing.verdict),
-        None => standing.verdict.clone(),
+        Some(anomaly) => format!("{} ({anomaly})", standing.verdict.name()),
+        None => standing.verdict.name().to_string(),
     }
 }
 
@@ -164,9 +164,13 @@ fn write_survey(page: &mut Page, file: &str, survey: &SurveyReport) {
 
 /// Levels down, orders across.
 fn write_standings(page: &mut Page, standings: &[StandingReport]) {
-    let columns = [("free", "plain"), ("session", "strong session"), ("real-time", "strong")];
-    let is_there = |order: &str| standings.iter().any(|standing| standing.order == order);
-    let columns: Vec<(&str, &str)> = columns.into_iter().filter(|(order, _)| is_there(order)).collect();
+    let columns = [
+        (StandingOrder::Free, "plain"),
+        (StandingOrder::Session, "strong session"),
+        (StandingOrder::RealTime, "strong"),
+    ];
+    let is_there = |order: StandingOrder| standings.iter().any(|standing| standing.order == order);
+    let columns: Vec<(StandingOrder, &str)> = columns.into_iter().filter(|(order, _)| is_there(*order)).collect();
     let header: Vec<&str> = std::iter::once("level").chain(columns.iter().map(|(_, name)| *name)).collect();
     let mut table = Table::new(&header);
     for rows in standings.chunk_by(|a, b| a.level == b.level) {
@@ -181,11 +185,11 @@ fn write_standings(page: &mut Page, standings: &[StandingReport]) {
 }
 
 fn mark(standing: &StandingReport) -> Line {
-    match (standing.verdict.as_str(), &standing.anomaly) {
-        ("holds", _) => Line::new(Role::Good, "✓"),
-        ("violated", Some(anomaly)) => Line::new(Role::Bad, format!("✗ {anomaly}")),
-        ("violated", None) => Line::new(Role::Bad, "✗"),
-        _ => Line::new(Role::Wait, "?"),
+    match (standing.verdict, &standing.anomaly) {
+        (StandingVerdict::Holds, _) => Line::new(Role::Good, "✓"),
+        (StandingVerdict::Violated, Some(anomaly)) => Line::new(Role::Bad, format!("✗ {anomaly}")),
+        (StandingVerdict::Violated, None) => Line::new(Role::Bad, "✗"),
+        (StandingVerdict::Undecided, _) => Line::new(Role::Wait, "?"),
     }
 }
 
@@ -222,17 +226,17 @@ mod tests {
     }
 
     fn report() -> CheckReport {
-        let standing = |level: &str, order: &str, anomaly: Option<&str>| StandingReport {
+        let standing = |level: &str, order: StandingOrder, anomaly: Option<&str>| StandingReport {
             level: level.to_string(),
-            order: order.to_string(),
-            verdict: if anomaly.is_some() { "violated" } else { "holds" }.to_string(),
+            order,
+            verdict: if anomaly.is_some() { StandingVerdict::Violated } else { StandingVerdict::Holds },
             anomaly: anomaly.map(str::to_string),
         };
         let answer = |verdict, smallest: Option<&str>| AnswerReport {
             asked: "rc".to_string(),
             level: "strong session monotonic atomic view".to_string(),
             verdict,
-            elsewhere: vec![standing("read committed", "free", None)],
+            elsewhere: vec![standing("read committed", StandingOrder::Free, None)],
             remark: Some("`rc` as in AWDIT".to_string()),
             smallest: smallest.map(str::to_string),
         };
@@ -251,10 +255,10 @@ mod tests {
         let survey = SurveyReport {
             strongest: vec!["serializable".to_string(), "strong session causal".to_string()],
             standings: vec![
-                standing("serializable", "free", None),
-                standing("serializable", "session", Some("G-single-process")),
-                standing("causal", "free", None),
-                standing("causal", "session", None),
+                standing("serializable", StandingOrder::Free, None),
+                standing("serializable", StandingOrder::Session, Some("G-single-process")),
+                standing("causal", StandingOrder::Free, None),
+                standing("causal", StandingOrder::Session, None),
             ],
             anomalies: vec![violation()],
             remarks: vec!["a remark".to_string()],

@@ -1,6 +1,6 @@
 //! A hunt: what it will do, how far it is, what it came to.
 
-use super::super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport, RecordedFinding};
+use super::super::model::hunt::{CountsReport, HuntEnd, HuntFinding, HuntReport, PlanReport, RecordedFinding};
 use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
@@ -101,9 +101,9 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
     let CountsReport { cases, statements, runs, .. } = report.counts;
     let counts = &report.counts;
     let rate = |number: u64| number as f64 / report.seconds.max(0.001);
-    let ended = match report.ended.as_str() {
-        "interrupted" => ", then interrupted",
-        "failed" => ", then the hunt could not go on",
+    let ended = match report.ended {
+        HuntEnd::Interrupted => ", then interrupted",
+        HuntEnd::Failed => ", then the hunt could not go on",
         _ => "",
     };
     page.heading(format!("{} in {}{ended}", count(cases, "case"), duration(report.seconds)));
@@ -157,14 +157,10 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
 }
 
 fn write_findings(page: &mut Page, report: &HuntReport) {
-    page.gap();
-    let number = (report.findings.len() + report.recorded.len()) as u64;
-    if number == 0 {
-        let words = if report.counts.known > 0 { "Nothing new was found." } else { "Nothing was found." };
-        page.line(Line::new(Role::Good, words));
+    if report.findings.is_empty() && report.recorded.is_empty() {
         return;
     }
-    page.line(Line::new(Role::Bad, format!("{}:", count(number, "finding"))));
+    page.heading("Findings");
     let mut table = Table::new(&["", "kind", "level", "steps", "seen", "what"]);
     table.right = vec![true, false, false, true, true, false];
     let mut rows: Vec<(usize, Vec<Line>)> = Vec::new();
@@ -263,7 +259,7 @@ mod tests {
                 cases_max: None,
                 storms: None,
             },
-            ended: "interrupted".to_string(),
+            ended: HuntEnd::Interrupted,
             failure: None,
             seconds: 10.0,
             counts: counts(),
@@ -324,12 +320,11 @@ mod tests {
             "45.0 % of a sample of 100 cases",
             "MDEV-1 (2)",
             "one: the connection was lost",
-            "Nothing new was found.",
         ] {
             let text = print(&whole, &TextOptions::default());
             assert!(text.contains(words), "no `{words}` in\n{text}");
         }
-        let narrow = print(&whole, &TextOptions { width: 40, color: false });
+        let narrow = print(&whole, &TextOptions { width: 40, color: false, ..TextOptions::default() });
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
     }
 }

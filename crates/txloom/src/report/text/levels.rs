@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn print(width: usize) -> String {
-        let options = text::TextOptions { width, color: false };
+        let options = text::TextOptions { width, color: false, ..text::TextOptions::default() };
         text::print(&Report::new(Body::Levels(report())), &options)
     }
 

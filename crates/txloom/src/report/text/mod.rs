@@ -33,6 +33,7 @@ mod columns;
 mod transcript;
 mod trace;
 mod verdict;
+mod conclusion;
 mod run;
 mod compared;
 mod finding;
@@ -51,6 +52,8 @@ mod anomalies;
 #[cfg(test)]
 mod tests;
 
+use txloom_core::conclusion::Conclusion;
+
 use super::model::hunt::{CountsReport, HuntFinding, HuntReport, PlanReport, RecordedFinding};
 use super::model::levels::LevelsReport;
 use super::model::storm::{StormPlan, StormReport};
@@ -68,6 +71,8 @@ pub struct TextOptions {
     pub width: usize,
     /// Whether escape codes for colours may be used.
     pub color: bool,
+    /// True if what the level allows is drawn and explained, too.
+    pub verbose: bool,
 }
 
 impl TextOptions {
@@ -77,7 +82,7 @@ impl TextOptions {
 
 impl Default for TextOptions {
     fn default() -> TextOptions {
-        TextOptions { width: TextOptions::DEFAULT_WIDTH, color: false }
+        TextOptions { width: TextOptions::DEFAULT_WIDTH, color: false, verbose: false }
     }
 }
 
@@ -155,7 +160,7 @@ pub fn print_recorded_finding(found: &RecordedFinding, is_whole: bool, options: 
     paint(options, |page| {
         hunt::write_recorded_line(page, found);
         if is_whole {
-            storm::write_summary(page, &found.storm);
+            storm::write_summary(page, &found.storm, options.verbose);
         }
         if let Some(replay) = found.replay.as_ref().filter(|_| is_whole) {
             page.heading("To check it again");
@@ -167,6 +172,11 @@ pub fn print_recorded_finding(found: &RecordedFinding, is_whole: bool, options: 
 /// What a hunt came to.
 pub fn print_hunt_summary(report: &HuntReport, options: &TextOptions) -> String {
     paint(options, |page| hunt::write_summary(page, report))
+}
+
+/// What was not covered, and the conclusion: the last lines of every command that concludes something.
+pub fn print_conclusion(concluded: &Conclusion, options: &TextOptions) -> String {
+    paint(options, |page| conclusion::write(page, concluded))
 }
 
 /// What a storm will do.
@@ -183,7 +193,7 @@ pub fn print_storm_progress(progress: &StormProgress, color: bool, width: Option
 
 /// What a storm came to.
 pub fn print_storm_summary(report: &StormReport, options: &TextOptions) -> String {
-    paint(options, |page| storm::write_summary(page, report))
+    paint(options, |page| storm::write_summary(page, report, options.verbose))
 }
 
 /// What an oracle says of a case: its findings in full, or a line.

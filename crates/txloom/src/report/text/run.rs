@@ -189,7 +189,7 @@ fn write_mismatches(page: &mut Page, seen: &Observed, on: &str) {
 }
 
 fn mismatch_place(trace: &TraceReport, mismatch: &MismatchReport) -> String {
-    match &mismatch.at {
+    let place = match &mismatch.at {
         MismatchPlace::Setup(number) => format!("step {number} of the setup"),
         MismatchPlace::Missing { session, item } => format!("item {item} of {session}"),
         MismatchPlace::Step(number) => match trace.step(*number) {
@@ -198,6 +198,10 @@ fn mismatch_place(trace: &TraceReport, mismatch: &MismatchReport) -> String {
         },
         MismatchPlace::Final(table) => format!("final state of {table}"),
         MismatchPlace::Assert(name) => format!("assertion {name}"),
+    };
+    match mismatch.line {
+        Some(line) => format!("line {line}, {place}"),
+        None => place,
     }
 }
 

@@ -1,8 +1,8 @@
 //! A storm: what it will do, how far it is, what it came to.
 
-use super::super::model::check::{VerdictReport, ViolationReport};
+use super::super::model::check::{StandingOrder, StandingVerdict, VerdictReport, ViolationReport};
 use super::super::model::storm::{
-    FaultCount, JudgementReport, LatencyReport, StormCounts, StormPlan, StormReport, ValidityReport,
+    FaultCount, JudgementReport, LatencyReport, StormCounts, StormEnd, StormPlan, StormReport, ValidityReport,
 };
 use super::check::{title, write_violation};
 use super::hunt::{count, duration, percent};
@@ -73,13 +73,13 @@ pub(crate) fn progress(progress: &StormProgress, width: Option<usize>) -> Line {
 }
 
 /// What it came to.
-pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
-    let ended = match report.ended.as_str() {
-        "interrupted" => ", then interrupted",
-        "died" => ", then the server died",
-        "not-recovered" => ", then the server did not recover",
-        "damaged" => ", then something was not as it must be",
-        "failed" => ", then the storm could not go on",
+pub(crate) fn write_summary(page: &mut Page, report: &StormReport, is_verbose: bool) {
+    let ended = match report.ended {
+        StormEnd::Interrupted => ", then interrupted",
+        StormEnd::Died => ", then the server died",
+        StormEnd::NotRecovered => ", then the server did not recover",
+        StormEnd::Damaged => ", then something was not as it must be",
+        StormEnd::Failed => ", then the storm could not go on",
         _ => "",
     };
     let StormCounts { transactions, committed, unknown, .. } = report.counts;
@@ -106,7 +106,7 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
     }
     if !report.faults.is_empty() {
         let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
-        let is_whole = report.damage.is_empty() && report.ended != "not-recovered" && is_kept;
+        let is_whole = report.damage.is_empty() && report.ended != StormEnd::NotRecovered && is_kept;
         let whole = if is_whole { "; each time everything was there" } else { "" };
         told.push(("faults", format!("{}{whole}", fault_counts(&report.faults))));
     }
@@ -118,7 +118,7 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport) {
     if let Some(validity) = &report.validity {
         write_validity(page, validity);
     }
-    write_findings(page, report);
+    write_findings(page, report, is_verbose);
 }
 
 /// α where there is no room for a table.
@@ -171,8 +171,8 @@ fn write_validity(page: &mut Page, validity: &ValidityReport) {
     page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
 }
 
-fn write_findings(page: &mut Page, report: &StormReport) {
-    if matches!(report.ended.as_str(), "died" | "not-recovered")
+fn write_findings(page: &mut Page, report: &StormReport, is_verbose: bool) {
+    if matches!(report.ended, StormEnd::Died | StormEnd::NotRecovered)
         && let Some(failure) = &report.failure
     {
         page.gap();
@@ -201,7 +201,7 @@ fn write_findings(page: &mut Page, report: &StormReport) {
     }
     page.gap();
     match &report.judgement {
-        Some(judgement) => write_judgement(page, &report.plan.level, judgement),
+        Some(judgement) => write_judgement(page, &report.plan.level, judgement, is_verbose),
         None if report.plan.generate_only => {
             page.line(Line::new(Role::Wait, "? nothing was sent, nothing was checked"))
         }
@@ -214,14 +214,14 @@ pub(super) fn when(after: Option<&FaultCount>) -> String {
     after.map_or_else(|| "at the end".to_string(), |fault| format!("after {} {}", fault.kind, fault.count))
 }
 
-fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
+fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport, is_verbose: bool) {
     let promised = judgement.promised.as_deref().unwrap_or(level);
     let mut line = match &judgement.verdict {
         VerdictReport::Holds => Line::new(Role::Good, "✓ "),
         VerdictReport::Violated { .. } => Line::new(Role::Bad, "✗ "),
         VerdictReport::Undecided { .. } => Line::new(Role::Wait, "? "),
     };
-    let promises_nothing = promised == "nothing";
+    let promises_nothing = judgement.promises_nothing;
     line.push(Role::Strong, if promises_nothing { level } else { promised });
     match &judgement.verdict {
         _ if promises_nothing => line.push(Role::Plain, " promises nothing that could be broken"),
@@ -245,12 +245,12 @@ fn write_judgement(page: &mut Page, level: &str, judgement: &JudgementReport) {
     if let VerdictReport::Violated { violation } = &judgement.verdict {
         write_violation(page, violation);
     }
-    write_anomalies(page, judgement);
+    write_anomalies(page, judgement, is_verbose);
 }
 
 /// `satisfies strong session snapshot isolation; stronger, and not satisfied: serializable, repeatable read`.
 fn strength(judgement: &JudgementReport) -> String {
-    let with = |verdict: &'static str| judgement.stronger.iter().filter(move |standing| standing.verdict == verdict);
+    let with = |verdict: StandingVerdict| judgement.stronger.iter().filter(move |standing| standing.verdict == verdict);
     let mut parts = match judgement.strongest.as_slice() {
         // There was no time to ask.
         [] if judgement.verdict == VerdictReport::Holds => Vec::new(),
@@ -258,11 +258,12 @@ fn strength(judgement: &JudgementReport) -> String {
         names => vec![format!("satisfies {}", names.join(", "))],
     };
     // Of what is not even kept, nothing stronger is.
-    let fails: Vec<String> = with("violated").filter(|one| one.order == "free").map(title).collect();
+    let fails: Vec<String> =
+        with(StandingVerdict::Violated).filter(|one| one.order == StandingOrder::Free).map(title).collect();
     if judgement.verdict == VerdictReport::Holds && !fails.is_empty() {
         parts.push(format!("stronger, and not satisfied: {}", fails.join(", ")));
     }
-    match with("undecided").count() as u64 {
+    match with(StandingVerdict::Undecided).count() as u64 {
         0 => {}
         open => parts.push(format!("{} undecided", count(open, "stronger level"))),
     }
@@ -270,7 +271,7 @@ fn strength(judgement: &JudgementReport) -> String {
 }
 
 /// All anomalies are named; the first is explained, if it is no news that the history violates something.
-fn write_anomalies(page: &mut Page, judgement: &JudgementReport) {
+fn write_anomalies(page: &mut Page, judgement: &JudgementReport, is_verbose: bool) {
     let Some(first) = judgement.anomalies.first() else { return };
     let is_kept = judgement.verdict == VerdictReport::Holds;
     page.heading(if is_kept { "Seen, and allowed at this level" } else { "Also seen" });
@@ -278,10 +279,12 @@ fn write_anomalies(page: &mut Page, judgement: &JudgementReport) {
         let times = if violation.count == 1 { String::new() } else { format!(" (found {} times)", violation.count) };
         page.paragraph(&Line::plain(format!("{}: {}{times}", violation.title(), violation.what)), 2, 2);
     }
-    if is_kept {
+    if is_kept && is_verbose {
         page.gap();
         page.paragraph(&Line::plain(format!("For example, {}:", first.title())), 2, 2);
         write_violation(page, first);
+    } else if is_kept {
+        page.paragraph(&Line::new(Role::Faint, "(--verbose draws and explains the first of them)"), 2, 2);
     }
 }
 
@@ -353,22 +356,23 @@ mod tests {
     }
 
     fn judgement() -> JudgementReport {
-        let standing = |level: &str, order: &str, anomaly: Option<&str>| StandingReport {
+        let standing = |level: &str, order: StandingOrder, anomaly: Option<&str>| StandingReport {
             level: level.to_string(),
-            order: order.to_string(),
-            verdict: if anomaly.is_some() { "violated" } else { "holds" }.to_string(),
+            order,
+            verdict: if anomaly.is_some() { StandingVerdict::Violated } else { StandingVerdict::Holds },
             anomaly: anomaly.map(str::to_string),
         };
         JudgementReport {
             evidence: "recorded".to_string(),
             promised: Some("read committed".to_string()),
+            promises_nothing: false,
             verdict: VerdictReport::Holds,
             strongest: vec!["strong monotonic atomic view".to_string()],
             stronger: vec![
-                standing("serializable", "free", Some("P4")),
-                standing("serializable", "session", Some("P4")),
-                standing("monotonic atomic view", "real-time", None),
-                standing("monotonic atomic view", "free", None),
+                standing("serializable", StandingOrder::Free, Some("P4")),
+                standing("serializable", StandingOrder::Session, Some("P4")),
+                standing("monotonic atomic view", StandingOrder::RealTime, None),
+                standing("monotonic atomic view", StandingOrder::Free, None),
             ],
             anomalies: vec![violation()],
             transactions: 1_001,
@@ -396,7 +400,7 @@ mod tests {
                 rate: Some(500),
                 faults: vec![FaultPlan { kind: "kill".to_string(), every_seconds: 5.0 }],
             },
-            ended: "budget".to_string(),
+            ended: StormEnd::Budget,
             failure: None,
             seconds: 2.5,
             counts: StormCounts {
@@ -422,7 +426,7 @@ mod tests {
         let whole = Report::new(Body::Storm(Box::new(report)));
         golden::check(file, &print(&whole, &TextOptions::default()));
         assert_eq!(json::parse(&json::print(&whole)).unwrap(), whole);
-        let narrow = print(&whole, &TextOptions { width: 40, color: false });
+        let narrow = print(&whole, &TextOptions { width: 40, color: false, ..TextOptions::default() });
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
     }
 
@@ -475,7 +479,7 @@ mod tests {
         let damage = vec![DamageReport { after: Some(fault("kill", 3)), losses: vec![loss.to_string(); 7] }];
         let violated = VerdictReport::Violated { violation: Box::new(violation()) };
         let judgement = Some(JudgementReport { verdict: violated, ..judgement() });
-        check("storm_damaged.txt", StormReport { ended: "damaged".to_string(), damage, judgement, ..report() });
+        check("storm_damaged.txt", StormReport { ended: StormEnd::Damaged, damage, judgement, ..report() });
     }
 
     #[test]

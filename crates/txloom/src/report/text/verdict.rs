@@ -1,6 +1,6 @@
 //! How executions ended, in a few words: the last line of a case, the one line of `--quiet`, the totals.
 
-use super::super::model::{CaseReport, Observed, RunResult, TargetRun, Totals};
+use super::super::model::{CaseReport, CaseStanding, Observed, RunResult, TargetRun, Totals};
 use super::line::{Line, Role};
 use super::moments::and;
 use super::page::Page;
@@ -12,13 +12,19 @@ pub(crate) fn full_name(target: &TargetRun) -> String {
 
 /// `✓ postgres 15.18: as expected`.
 pub(crate) fn summary(case: &CaseReport, target: &TargetRun) -> Line {
-    let mut line = mark(target.is_good()).with(Role::Plain, format!("{}: ", full_name(target)));
+    let mut line = mark(target.standing()).with(Role::Plain, format!("{}: ", full_name(target)));
     line.extend(&verdict(case, target));
     line
 }
 
-fn mark(good: bool) -> Line {
-    if good { Line::new(Role::Good, "✓ ") } else { Line::new(Role::Bad, "✗ ") }
+/// A tick only where something was compared.
+fn mark(standing: CaseStanding) -> Line {
+    match standing {
+        CaseStanding::AsExpected => Line::new(Role::Good, "✓ "),
+        CaseStanding::Provoked(_) => Line::plain("· "),
+        CaseStanding::NothingChecked => Line::new(Role::Wait, "– "),
+        CaseStanding::Unmet | CaseStanding::Diverged | CaseStanding::Failed => Line::new(Role::Bad, "✗ "),
+    }
 }
 
 /// `as expected; P4 did not happen`.
@@ -30,16 +36,16 @@ pub(crate) fn verdict(case: &CaseReport, target: &TargetRun) -> Line {
     });
     match anomaly {
         // A case that only provokes expects nothing: whether it succeeded is all there is to say.
-        Some(words) if target.is_good() && case.expectations == 0 => Line::plain(words),
-        Some(words) => ending(case, target).with(Role::Plain, format!("; {words}")),
-        None => ending(case, target),
+        Some(words) if matches!(target.standing(), CaseStanding::Provoked(_)) => Line::plain(words),
+        Some(words) => ending(target).with(Role::Plain, format!("; {words}")),
+        None => ending(target),
     }
 }
 
 /// `2 expectations are not met`.
-fn ending(case: &CaseReport, target: &TargetRun) -> Line {
+fn ending(target: &TargetRun) -> Line {
     match &target.result {
-        RunResult::Observed(seen) => observed_ending(case, seen),
+        RunResult::Observed(seen) => observed_ending(seen),
         RunResult::Failed { failure } => {
             let words = failure.split_whitespace().collect::<Vec<_>>().join(" ");
             Line::new(Role::Bad, "failed").with(Role::Plain, format!(": {words}"))
@@ -47,26 +53,59 @@ fn ending(case: &CaseReport, target: &TargetRun) -> Line {
     }
 }
 
-fn observed_ending(case: &CaseReport, seen: &Observed) -> Line {
-    match seen.mismatches.len() {
+fn observed_ending(seen: &Observed) -> Line {
+    let misunderstood = seen.mismatches.iter().filter_map(|mismatch| mismatch.misunderstood.as_ref());
+    match (misunderstood.count(), seen.mismatches.len()) {
         _ if seen.divergence.is_some() => Line::new(Role::Bad, "came out differently the second time"),
         _ if seen.trace.death.is_some() => Line::new(Role::Bad, "the server died"),
-        0 if case.expectations == 0 => Line::plain("ran; the case states no expectations"),
-        0 => Line::new(Role::Good, "as expected"),
+        (0, 0) if seen.checked == 0 => Line::plain("ran, nothing was checked"),
+        (0, 0) => Line::new(Role::Good, "as expected"),
+        (0, unmet) => unmet_words(unmet),
+        (count, all) if count == all => misunderstood_words(count),
+        (count, all) => {
+            let mut line = unmet_words(all - count).with(Role::Plain, "; ");
+            line.extend(&misunderstood_words(count));
+            line
+        }
+    }
+}
+
+fn unmet_words(count: usize) -> Line {
+    match count {
         1 => Line::new(Role::Bad, "1 expectation is not met"),
         count => Line::new(Role::Bad, format!("{count} expectations are not met")),
     }
 }
 
+fn misunderstood_words(count: usize) -> Line {
+    match count {
+        1 => Line::new(Role::Bad, "1 statement was not understood"),
+        count => Line::new(Role::Bad, format!("{count} statements were not understood")),
+    }
+}
+
+/// The mark of a case on all its targets: the worst of theirs.
+fn worst(targets: &[&TargetRun]) -> CaseStanding {
+    let rank = |standing: &CaseStanding| match standing {
+        CaseStanding::AsExpected => 0,
+        CaseStanding::Provoked(_) => 1,
+        CaseStanding::NothingChecked => 2,
+        CaseStanding::Unmet | CaseStanding::Diverged | CaseStanding::Failed => 3,
+    };
+    targets.iter().map(|target| target.standing()).max_by_key(rank).unwrap_or(CaseStanding::NothingChecked)
+}
+
 /// One line for a case: its file, what it provoked, and what is wrong with it.
 pub(crate) fn write_case_line(page: &mut Page, case: &CaseReport) {
-    let targets = || case.runs.iter().flat_map(|run| &run.targets);
-    let wrong = targets().filter(|target| !target.is_good()).map(|target| {
+    let targets: Vec<&TargetRun> = case.runs.iter().flat_map(|run| &run.targets).collect();
+    let is_quiet =
+        |target: &&&TargetRun| matches!(target.standing(), CaseStanding::AsExpected | CaseStanding::Provoked(_));
+    let wrong = targets.iter().filter(|target| !is_quiet(target)).map(|target| {
         let mut line = Line::plain(format!("{}: ", target.target));
-        line.extend(&ending(case, target));
+        line.extend(&ending(target));
         line
     });
-    let mut line = mark(targets().all(TargetRun::is_good)).with(Role::Plain, case.file.as_str());
+    let mut line = mark(worst(&targets)).with(Role::Plain, case.file.as_str());
     let remarks = anomaly_words(case).into_iter().map(Line::plain).chain(wrong);
     for (at, remark) in remarks.enumerate() {
         line.push(Role::Plain, if at == 0 { ": " } else { "; " });
@@ -92,19 +131,5 @@ fn anomaly_words(case: &CaseReport) -> Option<String> {
 
 /// `12 cases on 2 targets: 23 as expected, 1 not as expected`.
 pub(crate) fn write_totals(page: &mut Page, totals: &Totals) {
-    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let mut line = Line::plain(format!("{} on {}", plural(totals.cases, "case"), plural(totals.targets, "target")));
-    let parts = [
-        (totals.as_expected, Role::Good, "as expected"),
-        (totals.unmet, Role::Bad, "not as expected"),
-        (totals.diverged, Role::Bad, "different the second time"),
-        (totals.failed, Role::Bad, "failed"),
-    ];
-    // "0 as expected" is worth saying, "0 failed" is not.
-    let told = parts.into_iter().filter(|(count, role, _)| *count > 0 || *role == Role::Good);
-    for (at, (count, role, words)) in told.enumerate() {
-        line.push(Role::Plain, if at == 0 { ": " } else { ", " });
-        line.push(role, format!("{count} {words}"));
-    }
-    page.paragraph(&line, 0, 2);
+    page.paragraph(&Line::plain(totals.to_string()), 0, 2);
 }

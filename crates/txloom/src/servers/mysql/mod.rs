@@ -83,7 +83,6 @@ const SETTINGS: &[&str] = &[
     "--skip-log-bin",
     "--skip-name-resolve",
     "--loose-mysqlx=OFF",
-    "--max-connections=100",
     "--character-set-server=utf8mb4",
     "--default-time-zone=+00:00",
     "--event-scheduler=OFF",
@@ -415,6 +414,7 @@ fn launch(
     command.arg(option("--pid-file", &scratch.path().join("pid")));
     command.arg(option("--tmpdir", scratch.path()));
     command.args(SIZES).args(if options.durable { DURABLE } else { UNSYNCHRONISED }).args(SETTINGS);
+    command.arg(format!("--max-connections={}", options.connections()));
     command.args(SMALL.iter().filter(|_| disk.is_some()));
     command.args(UNUSED_SIZES.iter().map(|size| format!("--loose-performance-schema-{size}=0")));
     // MariaDB's limit is for all statements; MySQL has one for queries only.

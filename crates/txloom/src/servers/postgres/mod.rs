@@ -55,7 +55,6 @@ const RESTART_LIMIT: Duration = Duration::from_secs(60);
 /// The settings of every private server; [`ServerOptions::extra`] comes after them.
 const SETTINGS: &[(&str, &str)] = &[
     ("listen_addresses", ""),
-    ("max_connections", "100"),
     ("max_prepared_transactions", "10"),
     ("shared_buffers", "16MB"),
     // Shared memory in files of the data directory: a server that is killed leaves nothing in /dev/shm.
@@ -349,7 +348,8 @@ fn launch(
     let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let backstop = format!("{}ms", BACKSTOP.as_millis());
-    let limits = [("statement_timeout", backstop.as_str())];
+    let connections = options.connections().to_string();
+    let limits = [("statement_timeout", backstop.as_str()), ("max_connections", connections.as_str())];
     let durable = DURABLE.iter().copied().filter(|_| options.durable);
     let small = SMALL.iter().copied().filter(|_| disk.is_some());
     let ours = SETTINGS.iter().copied().chain(newer).chain(durable).chain(small).chain(limits);

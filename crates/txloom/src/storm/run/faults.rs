@@ -85,15 +85,20 @@ impl Run<'_> {
             Some(FaultKind::Restart) => self.restart(FaultKind::Restart, Fault::Restart),
             Some(FaultKind::Pause) => {
                 self.faults.add(FaultKind::Pause);
+                self.shared.begin_fault();
                 if let Err(error) = self.engine.fault(Fault::Pause(PAUSE)) {
                     self.give_up(error);
                 }
+                self.shared.end_fault();
                 self.timetable.over(FaultKind::Pause);
             }
-            Some(FaultKind::FullDisk) => match self.engine.fault(Fault::FillDisk) {
-                Ok(()) => self.timetable.full_since = Some(Instant::now()),
-                Err(error) => self.give_up(error),
-            },
+            Some(FaultKind::FullDisk) => {
+                self.shared.begin_fault();
+                match self.engine.fault(Fault::FillDisk) {
+                    Ok(()) => self.timetable.full_since = Some(Instant::now()),
+                    Err(error) => self.give_up(error),
+                }
+            }
             Some(FaultKind::Partition) => self.cut(),
         }
     }
@@ -115,6 +120,7 @@ impl Run<'_> {
         // Every set of nodes but none and all, as the digits of a number.
         let sides = 1 + random.below((1 << nodes) - 2);
         let (here, there) = (1..=nodes).partition(|node| sides & (1 << (node - 1)) != 0);
+        self.shared.begin_fault();
         match self.engine.event(&Event::Partition(vec![here, there])) {
             Ok(()) => self.timetable.cut_since = Some(Instant::now()),
             Err(error) => self.give_up(error),
@@ -128,6 +134,7 @@ impl Run<'_> {
         if let Err(error) = self.engine.event(&Event::Heal) {
             self.give_up(error);
         }
+        self.shared.end_fault();
     }
 
     /// The server does not come back: that counts more than why the storm was ended before.
@@ -141,6 +148,7 @@ impl Run<'_> {
 
     /// Stops the server one way or another, starts it, and looks whether everything is there.
     fn restart(&mut self, kind: FaultKind, fault: Fault) {
+        self.shared.begin_fault();
         let restarted = self.engine.fault(fault);
         self.go_on(kind, restarted);
     }
@@ -169,6 +177,7 @@ impl Run<'_> {
             return self.stop(Ended::Damaged);
         }
         self.reconnect_all();
+        self.shared.end_fault();
         self.timetable.over(kind);
     }
 

@@ -49,6 +49,10 @@ pub(super) struct Scripted<S> {
     script: S,
     versions: Versions,
     memory: Memory,
+    /// How many versions there were before the next statement was asked for.
+    versions_before: usize,
+    /// How many answers and versions there were at the savepoint.
+    savepoint: (usize, usize),
     next: Next,
 }
 
@@ -62,10 +66,12 @@ struct Memory {
 impl<S: Script> Scripted<S> {
     /// The versions are those of the session.
     pub(super) fn new(script: S, versions: Versions) -> Scripted<S> {
-        Scripted { script, versions, memory: Memory::default(), next: Next::RollBack }
+        let memory = Memory::default();
+        Scripted { script, versions, memory, versions_before: 0, savepoint: (0, 0), next: Next::RollBack }
     }
 
     fn go_on(&mut self, news: Option<News<'_, '_>>) {
+        self.versions_before = self.memory.versions.len();
         let Scripted { script, versions, memory, .. } = self;
         let mut dialogue = Dialogue { memory, versions, heard: 0, versions_used: 0, news };
         self.next = match script.run(&mut dialogue) {
@@ -90,6 +96,19 @@ impl<S: Script> Transactions for Scripted<S> {
     fn answered(&mut self, answer: &Answer<'_>, log: &mut Log) {
         self.memory.answers.push(answer.rows().into_iter().map(|row| Row(row.into())).collect());
         self.go_on(Some(News { answer, log }));
+    }
+
+    /// The next statement comes after the savepoint, and so do its versions, although they are known already.
+    fn savepoint(&mut self) {
+        self.savepoint = (self.memory.answers.len(), self.versions_before);
+    }
+
+    /// What was undone is done again, with other versions.
+    fn rolled_back_to_savepoint(&mut self) {
+        let (answers, versions) = self.savepoint;
+        self.memory.answers.truncate(answers);
+        self.memory.versions.truncate(versions);
+        self.go_on(None);
     }
 }
 

@@ -46,6 +46,7 @@ pub use smallbank::SmallBank;
 pub use tpcc::Tpcc;
 pub use valid::Valid;
 
+use super::choice::RollbackShares;
 use super::invariant::Invariant;
 use super::log::{Access, Item, Log};
 use super::validity::Figures;
@@ -111,6 +112,11 @@ pub trait Workload: Sync {
     /// One transaction that reads everything. It is run when nobody else is at work: at the end, and after a recovery.
     fn audit(&self) -> Box<dyn Transactions>;
 
+    /// How many of its transactions roll back although nothing failed.
+    fn rollbacks(&self) -> RollbackShares {
+        RollbackShares::default()
+    }
+
     /// How people call an item.
     fn item_name(&self, item: Item) -> String;
 
@@ -132,7 +138,7 @@ pub trait Workload: Sync {
 /// The transactions of one session, one after the other. Lives on the session's thread.
 ///
 /// The calls come in this order: `begin`, then `next` and `answered` in turns, then `ended`. After an answer with an error,
-/// `ended` comes at once.
+/// `ended` comes at once. Before a `next` there may be one `savepoint`, and before a later one `rolled_back_to_savepoint`.
 pub trait Transactions: Send {
     /// Chooses the next transaction.
     fn begin(&mut self);
@@ -142,6 +148,12 @@ pub trait Transactions: Send {
 
     /// What the server said to the last statement. What it tells of versions goes into the log.
     fn answered(&mut self, answer: &Answer<'_>, log: &mut Log);
+
+    /// A savepoint is set before the next statement.
+    fn savepoint(&mut self) {}
+
+    /// What came after the savepoint is undone.
+    fn rolled_back_to_savepoint(&mut self) {}
 
     /// How the transaction ended.
     fn ended(&mut self, _status: Status) {}

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::Fix;
+use crate::analyze::search::report::StructureKey;
 
 /// The fixes to make.
-pub(super) fn cover<'f, 's>(fixes: &'f [Fix], structures: impl Iterator<Item = &'s String>) -> Vec<&'f Fix> {
-    let can = |name: &&String| fixes.iter().any(|fix| fix.removes.contains(*name));
-    let goal: BTreeSet<&str> = structures.filter(can).map(String::as_str).collect();
+pub(super) fn cover<'f, 's>(fixes: &'f [Fix], structures: impl Iterator<Item = &'s StructureKey>) -> Vec<&'f Fix> {
+    let can = |name: &&StructureKey| fixes.iter().any(|fix| fix.removes.contains(*name));
+    let goal: BTreeSet<&StructureKey> = structures.filter(can).collect();
     let mut best: Option<(usize, Vec<usize>)> = None;
     for chosen in small_sets(fixes.len()) {
         let cost = chosen.iter().map(|at| fixes[*at].change.cost).sum();
@@ -40,7 +41,7 @@ fn small_sets(count: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-fn greedy<'f>(fixes: &'f [Fix], mut goal: BTreeSet<&str>) -> Vec<&'f Fix> {
+fn greedy<'f>(fixes: &'f [Fix], mut goal: BTreeSet<&StructureKey>) -> Vec<&'f Fix> {
     let mut chosen = Vec::new();
     while !goal.is_empty() {
         let gain = |fix: &Fix| goal.iter().filter(|name| fix.removes.contains(**name)).count();
@@ -61,12 +62,12 @@ mod tests {
 
     fn fix(says: &str, cost: usize, removes: &[&str]) -> Fix {
         let change = Change { cost, ..Change::new(&LOCK, says.to_string(), Vec::new(), None) };
-        let removes = removes.iter().map(ToString::to_string).collect();
+        let removes = removes.iter().map(|name| StructureKey::named(name)).collect();
         Fix { change, diff: String::new(), removes, run: None }
     }
 
     fn check(fixes: &[Fix], structures: &[&str], expect: &[&str]) {
-        let structures: Vec<String> = structures.iter().map(ToString::to_string).collect();
+        let structures: Vec<StructureKey> = structures.iter().map(|name| StructureKey::named(name)).collect();
         let chosen = cover(fixes, structures.iter());
         let says: Vec<&str> = chosen.iter().map(|fix| fix.change.says.as_str()).collect();
         assert_eq!(says, expect);

@@ -35,8 +35,9 @@ pub use trial::{Again, Runs};
 
 use super::super::Project;
 use super::{Searched, Wanted, called, prepare, report, search};
+use crate::analyze::search::report::StructureKey;
 use crate::interrupt;
-use crate::report::model::analysis::{AnomaliesReport, FixReport, FixesReport};
+use crate::report::model::analysis::{AnomaliesReport, FixReport, FixesReport, TrialVerdict};
 
 /// So many tests of one structure are run again.
 const TESTS_MAX: usize = 3;
@@ -49,7 +50,7 @@ pub struct Fix {
     /// What it does to the sources.
     pub diff: String,
     /// The structures that it removes.
-    pub removes: BTreeSet<String>,
+    pub removes: BTreeSet<StructureKey>,
     /// What became of the tests, if they were run again.
     pub run: Option<String>,
 }
@@ -73,11 +74,11 @@ pub struct Fixer<'a> {
     search: &'a Search<'a>,
     found: &'a Searched,
     /// The structures that there are, each with the procedures that it is of.
-    before: BTreeMap<String, BTreeSet<u16>>,
+    before: BTreeMap<StructureKey, BTreeSet<u16>>,
     /// Those of which nothing is known.
-    unknown: BTreeSet<String>,
-    /// What changes remove that were judged completely, by what they say; `None` if they bring something new.
-    judged: BTreeMap<String, Option<BTreeSet<String>>>,
+    unknown: BTreeSet<StructureKey>,
+    /// The changes that were judged completely with what they remove; `None` if they bring something new.
+    judged: Vec<(Change, Option<BTreeSet<StructureKey>>)>,
 }
 
 impl<'a> Fixer<'a> {
@@ -86,31 +87,32 @@ impl<'a> Fixer<'a> {
         let conflicts = &search.conflicts;
         let entry = |anomaly: &Anomaly| {
             let procedures = anomaly.structure.0.iter().map(|(procedure, ..)| *procedure).collect();
-            (report::arrows(project, conflicts, &anomaly.structure), procedures)
+            (StructureKey::new(project, conflicts, &anomaly.structure), procedures)
         };
         let before = found.anomalies.iter().map(entry).collect();
         let unknown = unknown(project, conflicts, found);
-        Fixer { project, wanted, search, found, before, unknown, judged: BTreeMap::new() }
+        Fixer { project, wanted, search, found, before, unknown, judged: Vec::new() }
     }
 
     /// Finds a fix for every structure of a report, and a set for all of them.
     pub fn fix(&mut self, told: &mut AnomaliesReport, mut runs: Option<&mut Runs<'_>>) -> Result<(), RunError> {
         let mut fixes: Vec<Fix> = Vec::new();
-        for structure in &mut told.structures {
+        let keys = report::groups(self.found).into_iter().map(|group| self.key(group[0])).collect::<Vec<_>>();
+        for (structure, key) in told.structures.iter_mut().zip(&keys) {
             if interrupt::requested() {
                 return Ok(());
             }
-            let shows = structure.fate.as_ref().is_some_and(|fate| fate.verdict == "manifest");
+            let shows = structure.fate.as_ref().is_some_and(|fate| fate.verdict == TrialVerdict::Manifest);
             let again = runs.as_deref_mut().filter(|_| shows);
-            let Some(found) = self.of_structure(&structure.structure, &fixes, again)? else { continue };
+            let Some(found) = self.of_structure(key, &fixes, again)? else { continue };
             structure.fix = Some(found.report());
-            if !fixes.iter().any(|fix| fix.change.says == found.change.says) {
+            if !fixes.iter().any(|fix| fix.change.is_same(&found.change)) {
                 fixes.push(found);
             }
         }
         let chosen = cover::cover(&fixes, self.before.keys());
         let left = if chosen.len() > 1 { self.left_by(&chosen) } else { None };
-        let covered: BTreeSet<&String> = chosen.iter().flat_map(|fix| &fix.removes).collect();
+        let covered: BTreeSet<&StructureKey> = chosen.iter().flat_map(|fix| &fix.removes).collect();
         let left = left.unwrap_or(self.before.len() - covered.len());
         told.fixes = Some(FixesReport { changes: chosen.iter().map(|fix| fix.report()).collect(), left });
         Ok(())
@@ -119,12 +121,12 @@ impl<'a> Fixer<'a> {
     /// The cheapest change that removes a structure. Of several that cost the same, one that is needed anyway.
     fn of_structure(
         &mut self,
-        structure: &str,
+        structure: &StructureKey,
         fixes: &[Fix],
         mut runs: Option<&mut Runs<'_>>,
     ) -> Result<Option<Fix>, RunError> {
         let mut changes = self.changes(structure);
-        let is_needed = |change: &Change| fixes.iter().any(|fix| fix.change.says == change.says);
+        let is_needed = |change: &Change| fixes.iter().any(|fix| fix.change.is_same(change));
         changes.sort_by_key(|change| (change.cost, !is_needed(change)));
         let tests = self.tests(structure);
         for change in changes {
@@ -145,14 +147,18 @@ impl<'a> Fixer<'a> {
         Ok(None)
     }
 
-    fn alike(&self, structure: &str) -> impl Iterator<Item = &'a Anomaly> {
+    fn key(&self, anomaly: &Anomaly) -> StructureKey {
+        StructureKey::new(self.project, &self.search.conflicts, &anomaly.structure)
+    }
+
+    fn alike(&self, structure: &StructureKey) -> impl Iterator<Item = &'a Anomaly> {
         let (project, conflicts) = (self.project, &self.search.conflicts);
-        let is_it = move |anomaly: &&Anomaly| report::arrows(project, conflicts, &anomaly.structure) == structure;
+        let is_it = move |anomaly: &&Anomaly| StructureKey::new(project, conflicts, &anomaly.structure) == *structure;
         self.found.anomalies.iter().filter(is_it)
     }
 
     /// The changes that may remove the cycles of a structure, each once.
-    fn changes(&self, structure: &str) -> Vec<Change> {
+    fn changes(&self, structure: &StructureKey) -> Vec<Change> {
         let procedures = called(self.project);
         let ground = fix::Ground {
             schema: &self.project.schema,
@@ -163,7 +169,7 @@ impl<'a> Fixer<'a> {
         let mut changes: Vec<Change> = Vec::new();
         for anomaly in self.alike(structure) {
             for change in fix::changes(&ground, &anomaly.cycle) {
-                if !changes.iter().any(|known| known.says == change.says) {
+                if !changes.iter().any(|known| known.is_same(&change)) {
                     changes.push(change);
                 }
             }
@@ -171,16 +177,16 @@ impl<'a> Fixer<'a> {
         changes
     }
 
-    fn tests(&self, structure: &str) -> Vec<&'a Test> {
+    fn tests(&self, structure: &StructureKey) -> Vec<&'a Test> {
         let mut numbers: Vec<usize> = self.alike(structure).map(|anomaly| anomaly.test).collect();
         numbers.dedup();
         numbers.into_iter().take(TESTS_MAX).map(|at| &self.found.tests[at]).collect()
     }
 
     /// What a change removes, if that structure is part of it, and if it brings nothing new.
-    fn judge(&mut self, change: &Change, edited: &Edited, structure: &str) -> Option<BTreeSet<String>> {
-        let is_part = |removes: &BTreeSet<String>| removes.contains(structure);
-        if let Some(known) = self.judged.get(&change.says) {
+    fn judge(&mut self, change: &Change, edited: &Edited, structure: &StructureKey) -> Option<BTreeSet<StructureKey>> {
+        let is_part = |removes: &BTreeSet<StructureKey>| removes.contains(structure);
+        if let Some((_, known)) = self.judged.iter().find(|(judged, _)| judged.is_same(change)) {
             return known.clone().filter(is_part);
         }
         let touches = |group: &BTreeSet<u16>| {
@@ -193,11 +199,12 @@ impl<'a> Fixer<'a> {
         }
         after.extend(edited.structures(|group, name| touches(group) && name != structure)?);
         let brings = after.iter().any(|one| !self.before.contains_key(one) && !self.unknown.contains(one));
-        let gone =
-            |(name, group): (&String, &BTreeSet<u16>)| (touches(group) && !after.contains(name)).then(|| name.clone());
-        let removes: BTreeSet<String> = self.before.iter().filter_map(gone).collect();
+        let gone = |(name, group): (&StructureKey, &BTreeSet<u16>)| {
+            (touches(group) && !after.contains(name)).then(|| name.clone())
+        };
+        let removes: BTreeSet<StructureKey> = self.before.iter().filter_map(gone).collect();
         let verdict = (!brings).then_some(removes);
-        self.judged.insert(change.says.clone(), verdict.clone());
+        self.judged.push((change.clone(), verdict.clone()));
         verdict.filter(is_part)
     }
 
@@ -211,26 +218,26 @@ impl<'a> Fixer<'a> {
 }
 
 /// The structures of the cycles of which nothing is known.
-fn unknown(project: &Project, conflicts: &Conflicts, found: &Searched) -> BTreeSet<String> {
-    found.unknown.iter().map(|cycle| report::arrows(project, conflicts, &cycle.structure(conflicts))).collect()
+fn unknown(project: &Project, conflicts: &Conflicts, found: &Searched) -> BTreeSet<StructureKey> {
+    found.unknown.iter().map(|cycle| StructureKey::new(project, conflicts, &cycle.structure(conflicts))).collect()
 }
 
 impl Edited {
     /// The structures that happen, or may, of those over some procedures with some names; `None` if there was no time to
     /// tell.
-    fn structures(&self, is_wanted: impl Fn(&BTreeSet<u16>, &str) -> bool) -> Option<BTreeSet<String>> {
+    fn structures(&self, is_wanted: impl Fn(&BTreeSet<u16>, &StructureKey) -> bool) -> Option<BTreeSet<StructureKey>> {
         let procedures = called(&self.project);
         let mut prepared = prepare(&self.project, &procedures, &self.wanted);
         let conflicts = &prepared.conflicts;
         for group in &mut prepared.groups {
             let of: BTreeSet<u16> = group.procedures.iter().copied().collect();
-            let name = |cycle: &Cycle| report::arrows(&self.project, conflicts, &cycle.structure(conflicts));
+            let name = |cycle: &Cycle| StructureKey::new(&self.project, conflicts, &cycle.structure(conflicts));
             group.cycles.retain(|cycle| is_wanted(&of, &name(cycle)));
         }
         let found = search(&prepared, &self.wanted);
         let mut structures = unknown(&self.project, &prepared.conflicts, &found);
         let happens = found.anomalies.iter();
-        structures.extend(happens.map(|one| report::arrows(&self.project, &prepared.conflicts, &one.structure)));
+        structures.extend(happens.map(|one| StructureKey::new(&self.project, &prepared.conflicts, &one.structure)));
         (found.left == 0).then_some(structures)
     }
 }

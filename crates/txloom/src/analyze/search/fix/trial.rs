@@ -73,7 +73,9 @@ impl<'a> Runs<'a> {
             says = says.or(match verdict {
                 Verdict::Violated(_) => return Ok(Again::Shows),
                 Verdict::Holds(witness) => Some(format!("run again, it comes to the same as {witness}")),
-                Verdict::Unknown(reason) => Some(format!("run again, it is undecided: {reason}")),
+                Verdict::Unknown(reason) | Verdict::Unstable(reason) => {
+                    Some(format!("run again, it is undecided: {reason}"))
+                }
             });
         }
         Ok(Again::Gone(says.unwrap_or_default()))

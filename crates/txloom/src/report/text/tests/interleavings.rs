@@ -11,7 +11,10 @@ use crate::report::model::{MismatchPlace, MismatchReport, RunResult};
 use crate::report::text::{TextOptions, print_case};
 
 fn check(name: &str, claim: &str, width: usize, trace: &Trace) {
-    golden::check(name, &print_case(&case(claim, trace), &TextOptions { width, color: false }));
+    golden::check(
+        name,
+        &print_case(&case(claim, trace), &TextOptions { width, color: false, ..TextOptions::default() }),
+    );
 }
 
 #[test]
@@ -41,7 +44,10 @@ fn text_wraps_inside_its_column() {
 
 #[test]
 fn colours_are_escape_codes() {
-    let text = print_case(&case("In colour.", &refused_update().end()), &TextOptions { width: 100, color: true });
+    let text = print_case(
+        &case("In colour.", &refused_update().end()),
+        &TextOptions { width: 100, color: true, ..TextOptions::default() },
+    );
     golden::check("color.txt", &text.replace('\u{1b}', "^["));
 }
 
@@ -191,5 +197,5 @@ fn assertions_and_unmet_expectations() {
 }
 
 fn mismatch(at: MismatchPlace, expected: &str, found: &str) -> MismatchReport {
-    MismatchReport { at, expected: expected.to_string(), found: found.to_string() }
+    MismatchReport { at, line: None, misunderstood: None, expected: expected.to_string(), found: found.to_string() }
 }

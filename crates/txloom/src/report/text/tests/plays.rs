@@ -28,6 +28,7 @@ pub(super) fn case(claim: &str, trace: &Trace) -> CaseReport {
 pub(super) fn target(trace: &Trace, mismatches: Vec<MismatchReport>) -> TargetRun {
     let observed = Observed {
         trace: trace_report(&Case::default(), trace),
+        checked: 3,
         mismatches,
         anomaly_happened: None,
         same_as: None,

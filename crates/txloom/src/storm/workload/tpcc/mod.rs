@@ -44,6 +44,7 @@ mod audit;
 
 use txloom_core::bulk::Bulk;
 
+use super::super::choice::RollbackShares;
 use super::super::invariant::Invariant;
 use super::super::log::Item;
 use super::dialogue::Scripted;
@@ -90,6 +91,11 @@ impl Workload for Tpcc {
     fn audit(&self) -> Box<dyn Transactions> {
         // It takes no versions.
         Box::new(Scripted::new(Audit { sizes: self.sizes }, Versions::of(0, 1)))
+    }
+
+    /// One NewOrder in a hundred changes its mind as it is.
+    fn rollbacks(&self) -> RollbackShares {
+        RollbackShares { whole: 0, ..RollbackShares::default() }
     }
 
     fn item_name(&self, item: Item) -> String {

@@ -186,6 +186,14 @@ impl Transactions for Session {
         self.count_rest();
     }
 
+    fn savepoint(&mut self) {
+        self.filler.instance().set_savepoint();
+    }
+
+    fn rolled_back_to_savepoint(&mut self) {
+        self.filler.instance().roll_back_to_savepoint(&self.plan.shadow);
+    }
+
     fn ended(&mut self, status: Status) {
         let instance = self.filler.instance();
         match status {
