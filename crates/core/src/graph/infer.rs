@@ -17,7 +17,9 @@
 //! sees what it saw: of each row of its tables, the writer of the version comes before it, and whoever replaced the
 //! version after it; what lies further back or ahead follows along the chain of writes. So it does what it did. Statements
 //! that touch the same value of a unique or foreign key look it up in what is there *now*, whatever their snapshot shows:
-//! these keep the order in which they ran. The order of a transaction's statements is no dependency by itself.
+//! these keep the order in which they ran. A statement that may have skipped rows because of such values (INSERT IGNORE)
+//! does not say which values these were: it keeps its place among all statements that touch any value of the constraint.
+//! The order of a transaction's statements is no dependency by itself.
 //!
 //! # Too many edges
 //!
@@ -128,11 +130,18 @@ impl<'a> Inference<'a> {
         }
         for (probe, by) in touched {
             for (place, first) in by.iter().enumerate() {
-                for second in &by[place + 1..] {
-                    let evidence = self.found.entry((*first, *second, EdgeKind::Key)).or_default();
-                    evidence.probes.insert(probe.clone());
-                }
+                by[place + 1..].iter().for_each(|second| self.key(*first, *second, probe));
             }
+            let looks_up = |at: &usize| self.statements[*at].lookups.contains(&probe.constraint);
+            for lookup in (0..self.statements.len()).filter(looks_up).collect::<Vec<_>>() {
+                by.iter().for_each(|at| self.key(lookup.min(*at), lookup.max(*at), probe));
+            }
+        }
+    }
+
+    fn key(&mut self, first: usize, second: usize, probe: &Probe) {
+        if first != second {
+            self.found.entry((first, second, EdgeKind::Key)).or_default().probes.insert(probe.clone());
         }
     }
 

@@ -127,6 +127,9 @@ pub struct Statement {
     pub writes: Vec<Write>,
     /// The values of unique and foreign keys that it touched.
     pub probes: BTreeSet<Probe>,
+    /// The constraints of which *any* value may have decided what it did. An INSERT that skips rows leaves no trace of the
+    /// values that it looked up, so it keeps its place among all statements that touch a value of the constraint.
+    pub lookups: BTreeSet<Arc<str>>,
 }
 
 /// Why one statement had to run before another: TxCheck's seven dependencies, and keys.
@@ -146,7 +149,7 @@ pub enum EdgeKind {
     PredicateAnti,
     /// One of them computed what it wrote from versions of which the other wrote or replaced one.
     ValueWrite,
-    /// Both touched one value of a unique or foreign key.
+    /// Both touched one value of a unique or foreign key, or one of them looked values of it up.
     Key,
 }
 

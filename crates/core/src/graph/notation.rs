@@ -1,7 +1,7 @@
 //! Observations in one line per statement, for tests, in the order in which they completed:
 //!
 //! ```text
-//!   a1 T0 uses t:rw u:v sees t1=0 t2=- u1=3 outputs t1=0 writes t1:0>5 t2:->5 t3:0>- probes k=7
+//!   a1 T0 uses t:rw u:v sees t1=0 t2=- u1=3 outputs t1=0 writes t1:0>5 t2:->5 t3:0>- probes k=7 lookups l
 //! ```
 //!
 //! Session and step, transaction (T0 commits first), then what there is of the rest. A row is a letter and a number, `-` is
@@ -81,11 +81,12 @@ fn statement(line: &str, done: usize) -> Statement {
         output: None,
         writes: Vec::new(),
         probes: BTreeSet::new(),
+        lookups: BTreeSet::new(),
     };
     let mut part = "";
     for word in words {
         match (part, word) {
-            (_, "uses" | "sees" | "outputs" | "writes" | "probes") => {
+            (_, "uses" | "sees" | "outputs" | "writes" | "probes" | "lookups") => {
                 part = word;
                 if word == "outputs" {
                     statement.output = Some(BTreeSet::new());
@@ -130,6 +131,9 @@ fn take(statement: &mut Statement, part: &str, word: &str) {
             let (constraint, value) = split('=');
             let value = vec![Value::int(value.parse().expect("a key is a number"))];
             statement.probes.insert(Probe { constraint: constraint.into(), value });
+        }
+        "lookups" => {
+            statement.lookups.insert(word.into());
         }
         _ => panic!("{word}: what for?"),
     }

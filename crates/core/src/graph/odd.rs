@@ -9,6 +9,7 @@
 //!   Unwritten   somebody saw a version that nobody wrote                      a row out of thin air, a write that tore
 //!   Outside     a query returned a version that its table did not have        a query that disagrees with another
 //!   Vanished    somebody did not find a row that nobody had deleted           a lost row, an aborted or missed write
+//!   Twice       one read returned two rows with one primary key               a broken key
 //!   Reused      a key was used again after it was deleted                     no bug
 //! ```
 //!
@@ -83,9 +84,22 @@ pub enum Odd {
         /// The row.
         row: Row,
     },
+    /// A read returned two rows with the same primary key.
+    #[error("{reader} met two rows with the primary key of {row}")]
+    Twice {
+        /// The statement beside the read.
+        reader: StepRef,
+        /// The row.
+        row: Row,
+    },
     /// A key was used again.
-    #[error("the key of {0} was used again after it was deleted")]
-    Reused(Row),
+    #[error("{again} used the key of {row} again after it was deleted")]
+    Reused {
+        /// The row.
+        row: Row,
+        /// The statement that inserted it once more.
+        again: StepRef,
+    },
 }
 
 fn shown(version: Version) -> String {
@@ -95,7 +109,7 @@ fn shown(version: Version) -> String {
 impl Odd {
     /// Whether the engine is to blame.
     pub fn is_bug(&self) -> bool {
-        !matches!(self, Odd::Reused(_))
+        !matches!(self, Odd::Reused { .. })
     }
 
     /// The row that it is about.
@@ -106,7 +120,8 @@ impl Odd {
             | Odd::Outside { row, .. }
             | Odd::Fork { row, .. }
             | Odd::Vanished { row, .. }
-            | Odd::Reused(row) => row,
+            | Odd::Twice { row, .. }
+            | Odd::Reused { row, .. } => row,
         }
     }
 
@@ -114,10 +129,10 @@ impl Odd {
     pub fn steps(&self) -> Vec<&StepRef> {
         match self {
             Odd::Stranger { reader, writer, .. } => vec![writer, reader],
-            Odd::Unwritten { reader, .. } | Odd::Vanished { reader, .. } => vec![reader],
+            Odd::Unwritten { reader, .. } | Odd::Vanished { reader, .. } | Odd::Twice { reader, .. } => vec![reader],
             Odd::Outside { statement, .. } => vec![statement],
             Odd::Fork { first, second, .. } => vec![first, second],
-            Odd::Reused(_) => Vec::new(),
+            Odd::Reused { again, .. } => vec![again],
         }
     }
 }
@@ -217,10 +232,10 @@ impl<'a> Finder<'a> {
     }
 
     fn reused(&self) -> Option<Odd> {
-        let is_reused = |(row, life): &(&Row, &Life)| {
-            let begun = usize::from(self.initial.contains_key(*row));
-            life.births.len() + begun > 1
-        };
-        self.lives.iter().find(is_reused).map(|(row, _)| Odd::Reused(row.clone()))
+        self.lives.iter().find_map(|(row, life)| {
+            let first = usize::from(!self.initial.contains_key(row));
+            let again = self.statements[*life.births.get(first)?].step.clone();
+            Some(Odd::Reused { row: row.clone(), again })
+        })
     }
 }

@@ -57,11 +57,23 @@ fn what_is_not_touched_is_no_dependency() {
     check("a1 T0 sees t1=0 writes t1:0>5\nb1 T1 uses t: sees t1=5", &[]);
     check("a1 T0 uses t: writes t1:->5\nb1 T1 uses t: writes t2:->6", &[]);
     check("a1 T0 probes k=1\nb1 T1 probes k=2 l=1", &[]);
+    // Two statements that look the same up.
+    check("a1 T0 lookups k\nb1 T1 lookups k\nc1 T2 probes l=1", &[]);
     // The order of a transaction's statements.
     check(
         "a1 T0 sees t1=0 outputs t1=0\na2 T0 sees t1=0 writes t1:0>5\na3 T0 sees u1=0",
         &["a1 → a2 item-anti t1=0", "a1 → a2 predicate-anti t1=0"],
     );
+}
+
+/// INSERT IGNORE that found no parent: a1 deleted it, c1 brought it back.
+#[test]
+fn a_statement_that_skips_rows_keeps_its_place_among_all_that_touch_the_key() {
+    check(
+        "a1 T0 probes k=0\nb1 T1 lookups k\nc1 T2 probes k=0 l=1",
+        &["a1 → b1 key k=0", "a1 → c1 key k=0", "b1 → c1 key k=0"],
+    );
+    check("a1 T0 probes k=1 lookups k", &[]);
 }
 
 #[test]
@@ -180,17 +192,17 @@ fn rows_out_of_nowhere_and_rows_that_vanish() {
 
 #[test]
 fn keys_that_are_used_again_are_no_bug() {
-    let reused = "the key of t(1) was used again after it was deleted";
-    check_odd(&format!("{LIFE}\nb3 T0 writes t1:->6"), &[], reused);
-    check_odd("a1 T0 sees t1=0 writes t1:0>-\nb1 T1 writes t1:->5", &[], reused);
+    let reused = "used the key of t(1) again after it was deleted";
+    check_odd(&format!("{LIFE}\nb3 T0 writes t1:->6"), &[], &format!("b3 {reused}"));
+    check_odd("a1 T0 sees t1=0 writes t1:0>-\nb1 T1 writes t1:->5", &[], &format!("b1 {reused}"));
     // Whatever else is wrong is told first.
     check_odd(
         &format!("{LIFE}\nb3 T0 writes t1:->6\na1 T1 sees u1=7"),
         &[(7, "c1")],
         "a1 met version 7 of u(1), which c1 wrote, and its transaction did not commit",
     );
-    let odd = Odd::Reused(row("t1"));
-    assert!(!odd.is_bug() && odd.steps().is_empty() && *odd.row() == row("t1"));
+    let odd = Odd::Reused { row: row("t1"), again: step("b3") };
+    assert!(!odd.is_bug() && odd.steps() == [&step("b3")] && *odd.row() == row("t1"));
     let fork = Odd::Fork { row: row("t1"), before: None, first: step("a1"), second: step("b1") };
     assert!(fork.is_bug() && fork.steps() == [&step("a1"), &step("b1")]);
 }

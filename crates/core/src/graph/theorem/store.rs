@@ -157,6 +157,7 @@ impl Store<'_> {
             output: program.returns_keys().then_some(output),
             writes: effect.writes.clone(),
             probes: effect.probes.clone(),
+            lookups: Default::default(),
         };
         self.done += 1;
         self.active[at].observed.push(statement);

@@ -214,7 +214,8 @@ impl Words<'_> {
             Odd::Unwritten { reader, .. } => ("unwritten", vec![reader]),
             Odd::Outside { statement, .. } => ("outside", vec![statement]),
             Odd::Vanished { reader, .. } => ("vanished", vec![reader]),
-            Odd::Reused(_) => ("reused", Vec::new()),
+            Odd::Twice { reader, .. } => ("twice", vec![reader]),
+            Odd::Reused { again, .. } => ("reused", vec![again]),
         };
         let named = |step: &&StepRef| format!("{step} = {}", shortened(&self.sql(step), STATEMENT_SHOWN));
         let versions = "the version of a row is the number that the last statement to write it put there";
@@ -266,7 +267,8 @@ fn expected(odd: &Odd) -> &'static str {
         Odd::Unwritten { .. } => "every version comes from the setup, or from a statement that gave it to this row",
         Odd::Outside { .. } => "the table was read directly before, and nothing came between: both see the same",
         Odd::Vanished { .. } => "a row stays until somebody deletes it",
-        Odd::Reused(_) => "a key is used once",
+        Odd::Twice { .. } => "a primary key has one row",
+        Odd::Reused { .. } => "a key is used once",
     }
 }
 

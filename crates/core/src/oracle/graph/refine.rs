@@ -8,7 +8,7 @@ use crate::graph::Odd;
 use crate::graph::infer::infer;
 use crate::level::guarantees;
 use crate::oracle::graph::instrumented::{Instrumented, items};
-use crate::oracle::graph::round::{Mismatch, Round, Trouble};
+use crate::oracle::graph::round::{Mismatch, Round, Trouble, Twice};
 use crate::oracle::graph::{Followed, Trial};
 use crate::oracle::{Mode, RunError, RunRequest, unobserved};
 use crate::schedule::{Schedule, StepRef};
@@ -99,12 +99,22 @@ impl Trial<'_> {
             return Ok(Next::Again(without(round.recorded(), |step| failed.contains(step) || again.contains(step))));
         }
         let (statements, strangers) = round.observed()?;
+        match round.twice(&statements)? {
+            None => {}
+            Some(Twice { step, is_reborn: true, .. }) => {
+                return Ok(Next::Again(without(round.recorded(), |other| *other == step)));
+            }
+            Some(Twice { step, row, .. }) => return Ok(Next::Over(End::Odd(Odd::Twice { reader: step, row }))),
+        }
         if let Some(mismatch) = round.mismatch(&statements)? {
             return Ok(Next::Over(End::Mismatch(mismatch)));
         }
         let graph = match infer(statements, &strangers) {
             Ok(graph) => graph,
-            Err(Odd::Reused(_)) => return Err("a key that is used again".to_string()),
+            // Whether a statement that did not find the row ran before it or between its lives cannot be told.
+            Err(Odd::Reused { again, .. }) => {
+                return Ok(Next::Again(without(round.recorded(), |step| *step == again)));
+            }
             Err(odd) => return Ok(Next::Over(End::Odd(odd))),
         };
         if let Some(violation) = self.forbidden(&graph, trace) {

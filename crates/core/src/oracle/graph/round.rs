@@ -41,6 +41,15 @@ pub(super) struct Mismatch {
     pub(super) extra: Vec<Row>,
 }
 
+/// A primary key that a read beside a statement returned twice.
+pub(super) struct Twice {
+    pub(super) step: StepRef,
+    pub(super) row: Row,
+    /// True if the statement inserted the key after another transaction had deleted it: a snapshot from before that shows
+    /// the old row as well as the new one, since unique keys are looked up in what is there now. Nothing is wrong then.
+    pub(super) is_reborn: bool,
+}
+
 /// A row of a read: version, then the values of all columns.
 type Rows = BTreeMap<Row, (i64, Vec<Value>)>;
 
@@ -139,9 +148,11 @@ impl<'a> Round<'a> {
         }
         let after: Rows = self.reads(step, Role::AfterWrite)?.into_iter().flat_map(|(_, rows)| rows).collect();
         let writes = match &target.written {
-            Some(table) => writes(table, target.version, &before, &after),
+            Some(table) => writes(table, target, &before, &after),
             None => Vec::new(),
         };
+        let constraints = target.written.iter().filter(|_| target.chooses).map(|table| &self.prepared.tables[table]);
+        let lookups = constraints.flat_map(|table| &table.constraints).map(|one| one.name.clone()).collect();
         let probes = self.probes(&writes, &before, &after);
         let is_used = |row: &Row| target.uses.contains_key(&row.table);
         let seen = before.iter().filter(|(row, _)| is_used(row)).map(|(row, (version, _))| (row.clone(), *version));
@@ -154,6 +165,7 @@ impl<'a> Round<'a> {
             output: self.output(step, target)?,
             writes,
             probes,
+            lookups,
         })
     }
 
@@ -227,8 +239,7 @@ impl<'a> Round<'a> {
                 };
                 let old = write.before.and_then(|_| value(before));
                 let new = write.after.and_then(|_| value(after));
-                let lives_on = write.before.is_some() && write.after.is_some();
-                if old == new || (constraint.referenced && lives_on) {
+                if old == new {
                     continue;
                 }
                 let probe = |value| Probe { constraint: constraint.name.clone(), value };
@@ -236,6 +247,28 @@ impl<'a> Round<'a> {
             }
         }
         probes
+    }
+
+    /// The first primary key that a read beside one of these statements returned twice.
+    pub(super) fn twice(&self, statements: &[Statement]) -> Result<Option<Twice>, String> {
+        for statement in statements {
+            for id in self.units.get(&statement.step).into_iter().flatten() {
+                let read = self.instrumented.part(self.trace, *id).and_then(|part| part.read.as_ref());
+                let Some(read) = read.filter(|read| read.role != Role::BeforeWrite) else { continue };
+                let key = self.prepared.tables[&read.table].key.len();
+                let mut rows = self.trace.engine.dialect.values(result(self.trace.step(*id))?);
+                rows.iter_mut().for_each(|values| values.truncate(key));
+                rows.sort_unstable();
+                if let Some(pair) = rows.windows(2).find(|pair| pair[0] == pair[1]) {
+                    let row = Row { table: read.table.clone(), key: pair[0].clone() };
+                    let is_reborn = self.prepared.targets[&statement.step].inserts
+                        && read.role == Role::AfterWrite
+                        && statements.iter().any(|other| deletes(other, &row, statement));
+                    return Ok(Some(Twice { step: statement.step.clone(), row, is_reborn }));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The first UPDATE or DELETE whose condition selected other rows, directly before it, than it wrote.
@@ -255,17 +288,25 @@ impl<'a> Round<'a> {
     }
 }
 
-/// What a statement did to a table, read off the table before and after it.
-fn writes(table: &Arc<str>, version: Option<i64>, before: &Rows, after: &Rows) -> Vec<Write> {
-    let is_written = |(row, (found, _)): &(&Row, &(i64, Vec<Value>))| row.table == *table && Some(*found) == version;
+/// True if a statement of another transaction deleted a row before this one ran.
+fn deletes(statement: &Statement, row: &Row, before: &Statement) -> bool {
+    let is_death = |write: &Write| write.row == *row && write.after.is_none();
+    statement.done < before.done
+        && statement.transaction != before.transaction
+        && statement.writes.iter().any(is_death)
+}
+
+/// What a statement did to a table, read off the table before and after it. A plain INSERT replaces nothing: where its
+/// snapshot shows a row with the same key, that row is gone, and the new one is another row.
+fn writes(table: &Arc<str>, target: &Target, before: &Rows, after: &Rows) -> Vec<Write> {
+    let is_written =
+        |(row, (found, _)): &(&Row, &(i64, Vec<Value>))| row.table == *table && Some(*found) == target.version;
+    let is_new = target.inserts && !target.chooses;
+    let replaced = |row: &Row| before.get(row).filter(|_| !is_new).map(|(version, _)| *version);
     let mut writes: Vec<Write> = after
         .iter()
         .filter(is_written)
-        .map(|(row, (version, _))| Write {
-            row: row.clone(),
-            before: before.get(row).map(|(version, _)| *version),
-            after: Some(*version),
-        })
+        .map(|(row, (version, _))| Write { row: row.clone(), before: replaced(row), after: Some(*version) })
         .collect();
     let is_gone = |row: &&Row| row.table == *table && !after.contains_key(row);
     let dead = before.keys().filter(is_gone);

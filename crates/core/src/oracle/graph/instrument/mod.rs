@@ -99,6 +99,8 @@ pub struct Target {
     pub version: Option<i64>,
     /// Whether it locks what it reads without writing it: FOR UPDATE, FOR SHARE.
     pub locks: bool,
+    /// True for an INSERT of any kind.
+    pub inserts: bool,
     /// Whether it is an INSERT that does what the keys that are there tell it: IGNORE, an upsert, REPLACE.
     pub chooses: bool,
     /// For a query that returns keys and versions: where they stand in its rows, one entry per table of its FROM

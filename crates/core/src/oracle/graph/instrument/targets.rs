@@ -58,7 +58,7 @@ impl Maker<'_> {
         self.mark(&mut uses, &*query, &Hidden::new(), &[READ])?;
         let output = output::append(query, self.schema);
         Ok((
-            Target { uses, written: None, version: None, locks, chooses: false, output },
+            Target { uses, written: None, version: None, locks, inserts: false, chooses: false, output },
             Beside { before: None, unlocked },
         ))
     }
@@ -80,8 +80,9 @@ impl Maker<'_> {
         let version = (!matches!(statement, Statement::Delete(_))).then_some(self.version);
         let before = before.map(|before| BeforeWrite { with: with.cloned(), ..before });
         let beside = Beside { before, unlocked: BTreeSet::new() };
-        let chooses = matches!(statement, Statement::Insert(_)) && uses.get(&written).is_some_and(|one| one.write);
-        Ok((Target { uses, written: Some(written), version, locks: false, chooses, output: None }, beside))
+        let inserts = matches!(statement, Statement::Insert(_));
+        let chooses = inserts && uses.get(&written).is_some_and(|one| one.write);
+        Ok((Target { uses, written: Some(written), version, locks: false, inserts, chooses, output: None }, beside))
     }
 
     fn update(
