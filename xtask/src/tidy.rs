@@ -102,6 +102,25 @@ fn lines_are_clean() {
     report(&complaints);
 }
 
+/// True if a line asserts that something took less than some time; a deadline that only ends a loop is no such claim.
+fn asserts_speed(line: &str) -> bool {
+    let has = |word: &str| line.contains(word);
+    let is_measured = has("elapsed") || has("as_secs") || has("as_millis") || has("Duration::from");
+    has("assert") && is_measured && (has(" < ") || has(" <= ")) && !has("timed out")
+}
+
+#[test]
+fn no_test_asserts_wall_clock_time() {
+    assert!(asserts_speed("assert!(start.elapsed() < Duration::from_secs(2));"));
+    assert!(!asserts_speed("assert!(shared.elapsed() >= Duration::from_millis(40));"));
+    let mut complaints = Vec::new();
+    for (path, text) in files(&[".rs"]).iter().filter(|(path, _)| !path.ends_with("tidy.rs")) {
+        let lines = text.lines().enumerate().filter(|(_, line)| asserts_speed(line));
+        complaints.extend(lines.map(|(number, _)| format!("{path}:{}: a busy machine is no bug", number + 1)));
+    }
+    report(&complaints);
+}
+
 #[test]
 fn the_core_does_no_io() {
     let forbidden =

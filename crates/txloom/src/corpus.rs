@@ -78,6 +78,7 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/mariadb-28140.sql",
     "bugs/mariadb-not-in-having.sql",
     "bugs/mariadb-not-in-own-changes.sql",
+    "bugs/mariadb-savepoint-first.sql",
     "bugs/mariadb-snapshot-by-index.sql",
     "bugs/mysql-105670.sql",
     "bugs/mysql-106655.sql",
@@ -126,6 +127,8 @@ pub const KNOWN: &[CorpusCase] = corpus_files![
     "known/MDEV-35124-near-miss.sql",
     "known/MySQL-106655.sql",
     "known/MySQL-106655-near-miss.sql",
+    "known/PostgreSQL-key-twice.sql",
+    "known/PostgreSQL-key-twice-near-miss.sql",
 ];
 
 /// What replicated databases do whose last writer wins, with partitions and deliveries.

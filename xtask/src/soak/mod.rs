@@ -1,7 +1,7 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, planted, pairs, histories, graph, validity, storm, flow,
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, graph, validity, storm, flow,
 //!                                      search, brute, solvers, fixes, requirements; all of them if none is named
 //! ```
 //!
@@ -9,6 +9,7 @@
 //! * [`levels`]: what the levels of every version allow; `TXLOOM_SOAK_TARGETS` names more targets, separated by spaces
 //!   (`mysql@DIR postgres@DIR`)
 //! * [`silence`]: a hunt that compares an engine with itself finds nothing
+//! * [`defaults`]: the default hunt of one target accuses no healthy engine; `TXLOOM_SOAK_TARGETS` names more targets
 //! * [`planted`]: a hunt finds every planted bug, for ten seeds
 //! * [`pairs`]: hunts between versions; `TXLOOM_SOAK_PAIRS` names the pairs, separated by commas
 //!   (`mariadb mysql@DIR, postgres@DIR postgres@DIR`)
@@ -28,6 +29,7 @@ mod corpus;
 mod levels;
 mod hunts;
 mod silence;
+mod defaults;
 mod planted;
 mod pairs;
 mod histories;
@@ -54,6 +56,7 @@ const SECTIONS: &[&str] = &[
     "corpus",
     "levels",
     "silence",
+    "defaults",
     "planted",
     "pairs",
     "histories",
@@ -113,6 +116,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "corpus" => corpus::run(rounds),
         "levels" => levels::run(),
         "silence" => silence::run(),
+        "defaults" => defaults::run(),
         "planted" => planted::run(),
         "pairs" => pairs::run(),
         "graph" => graph::run(),

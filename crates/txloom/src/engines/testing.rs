@@ -13,7 +13,7 @@ use txloom_core::outcome::Outcome;
 use crate::servers::testing;
 
 /// How long anything in a test may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_secs(120);
 
 /// The engine that tests share.
 pub(super) struct Shared<E: 'static>(MutexGuard<'static, Option<E>>);

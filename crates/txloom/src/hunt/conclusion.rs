@@ -2,6 +2,7 @@
 
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 
+use super::counts::Counts;
 use super::{Ended, HuntError, Summary};
 
 /// The share of cases that may stay undecided in a hunt that passes.
@@ -47,18 +48,28 @@ fn gaps(summary: &Summary) -> Vec<Gap> {
         let what = "no case was judged before the budget was spent";
         gaps.push(Gap::new(GapCause::OutOfBudget, what).advise("allow more with --for or --cases"));
     } else if undecided as f64 > UNDECIDED_SHARE_MAX * cases as f64 {
-        let most = counts.undecided.iter().max_by_key(|(_, count)| **count);
-        let example = counts.troubles.first().map(String::as_str);
-        let why = most.map(|(reason, _)| reason.as_str()).or(example).unwrap_or("no reason is known");
+        let why = reasons(counts);
         let (share, max) = (100.0 * undecided as f64 / cases as f64, 100.0 * UNDECIDED_SHARE_MAX);
         let what = format!(
-            "{undecided} of {} ({share:.0} %, at most {max:.0} % may be) are undecided, most of them because of {why}",
+            "{undecided} of {} ({share:.0} %, at most {max:.0} % may be) are undecided; the most frequent reasons: {why}",
             count(cases, "case")
         );
         let advice = "another --oracle, --profile or --level may suit this target better";
         gaps.push(Gap::new(GapCause::NotJudged, what).advise(advice).times(undecided));
     }
     gaps
+}
+
+/// The two most frequent reasons why an oracle could not judge a case: a case is undecided if no oracle judges it.
+fn reasons(counts: &Counts) -> String {
+    let mut reasons: Vec<(&String, &u64)> = counts.undecided.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let named: Vec<String> = reasons.iter().take(2).map(|(reason, count)| format!("{reason} ({count})")).collect();
+    match (named.is_empty(), counts.troubles.first()) {
+        (false, _) => named.join(", "),
+        (true, Some(trouble)) => trouble.clone(),
+        (true, None) => "none is known".to_string(),
+    }
 }
 
 /// `1 case`, `2 cases`.

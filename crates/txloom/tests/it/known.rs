@@ -88,6 +88,11 @@ fn dt2_lock_point() {
 }
 
 #[test]
+fn postgresql_key_twice() {
+    limited(|| is_known("PostgreSQL-key-twice", vec![engine("postgres"), engine("mariadb")], false));
+}
+
+#[test]
 fn mdev_35124() {
     limited(|| {
         let mut strict = Target::parse("mariadb").expect("a target");

@@ -14,7 +14,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use txloom::execute::EngineRunner;
 use txloom::matrix::{self, ORACLES, Sight};
@@ -26,8 +25,6 @@ use txloom_core::planted::{self, PlantedBug};
 use crate::support::{check_document, engine, limited, root, update_asked_for};
 
 const SEED: u64 = 1;
-/// A cell that takes longer is no test but a soak run.
-const CELL_LIMIT: Duration = Duration::from_secs(2);
 /// The target that is healthy, and that bugs are planted in.
 const HEALTHY: &str = "model";
 /// So many groups are searched for a bug that can be seen; a twentieth of that for one that cannot.
@@ -100,12 +97,9 @@ fn healthy(oracle_name: &str) -> Vec<String> {
 fn check_cell(oracle_name: &str, bug: &PlantedBug, (group, case): Place) {
     let mut hunt = Hunt::new(oracle_name, &matrix::targets(oracle_name, bug, HEALTHY));
     let cases = hunt.generator.group(group).cases;
-    let start = Instant::now();
     let found = cases.get(case).and_then(|case| hunt.judge(case));
-    let time = start.elapsed();
     let name = bug.name;
     assert!(found.is_some(), "{oracle_name} does not see {name} in case {case} of group {group} of seed {SEED}");
-    assert!(time < CELL_LIMIT, "{oracle_name} takes {time:?} to see {name}");
 }
 
 fn check_silence(oracle_name: &str, groups: BTreeSet<u64>) {

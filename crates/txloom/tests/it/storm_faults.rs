@@ -106,7 +106,7 @@ fn pid_line(folder: &Path, number: usize) -> Option<String> {
 
 /// Waits until something is so.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(240);
     while !is_so() {
         assert!(Instant::now() < deadline, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(5));

@@ -291,9 +291,7 @@ impl<'a> Round<'a> {
 /// True if a statement of another transaction deleted a row before this one ran.
 fn deletes(statement: &Statement, row: &Row, before: &Statement) -> bool {
     let is_death = |write: &Write| write.row == *row && write.after.is_none();
-    statement.done < before.done
-        && statement.transaction != before.transaction
-        && statement.writes.iter().any(is_death)
+    statement.done < before.done && statement.transaction != before.transaction && statement.writes.iter().any(is_death)
 }
 
 /// What a statement did to a table, read off the table before and after it. A plain INSERT replaces nothing: where its

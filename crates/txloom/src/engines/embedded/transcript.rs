@@ -24,7 +24,7 @@ use txloom_core::outcome::{ErrorClass, Outcome, StatementResult, TxStatus};
 use txloom_core::value::Value;
 
 /// No statement of a test takes that long.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// Between two looks at who waits.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -161,7 +161,7 @@ impl<'a> Stage<'a> {
                     all.push((id, outcome));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    assert!(start.elapsed() < TIME_LIMIT, "no quiet; in flight: {:?}", self.in_flight);
+                    assert!(start.elapsed() < TIME_LIMIT, "timed out: no quiet; in flight: {:?}", self.in_flight);
                 }
                 Err(RecvTimeoutError::Disconnected) => unreachable!("the stage holds a sender"),
             }

@@ -30,6 +30,10 @@ const DYING_LIMIT: Duration = Duration::from_secs(2);
 /// After so many cases, the catalogs are rid of the remains of dropped tables: without autovacuum they would only grow.
 const CASES_PER_VACUUM: u32 = 500;
 
+/// The number of cases that one control connection sets up. A backend caches every table that it has ever created: after
+/// 5,000 cases each costs it twice the time of the first ones.
+const CASES_PER_LOGIN: u32 = 100;
+
 impl Engine for PostgresEngine {
     fn info(&self) -> &EngineInfo {
         &self.info
@@ -253,8 +257,14 @@ impl PostgresEngine {
         self.control = None;
     }
 
-    /// Keeps our own server from filling the disk in a long hunt.
+    /// Renews the connections that live long, and keeps our own server from filling the disk in a long hunt.
     fn keep_tidy(&mut self) -> Result<(), EngineError> {
+        self.cases_since_login += 1;
+        if self.cases_since_login >= CASES_PER_LOGIN {
+            self.cases_since_login = 0;
+            self.control = None;
+            self.monitor.disconnect();
+        }
         self.cases_since_vacuum += 1;
         let Home::Private(server) = &mut self.home else { return Ok(()) };
         if self.cases_since_vacuum < CASES_PER_VACUUM {

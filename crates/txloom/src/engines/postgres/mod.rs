@@ -86,6 +86,7 @@ pub struct PostgresEngine {
     endings: Arc<Endings>,
     sessions: BTreeMap<SessionId, Opened>,
     cases_since_vacuum: u32,
+    cases_since_login: u32,
     /// Dropped last.
     home: Home,
 }
@@ -200,6 +201,7 @@ impl PostgresEngine {
             endings: Arc::default(),
             sessions: BTreeMap::new(),
             cases_since_vacuum: 0,
+            cases_since_login: 0,
             home,
         })
     }

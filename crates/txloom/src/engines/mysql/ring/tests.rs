@@ -1,5 +1,3 @@
-use std::time::Instant;
-
 use txloom_core::case::SessionName;
 use txloom_core::outcome::ErrorClass;
 use txloom_core::value::Value;
@@ -109,9 +107,7 @@ fn a_lock_is_in_the_way_of_replication_until_it_is_given_back() {
     engine.reset(&setup()).unwrap();
     let (mut a, mut b) = (open(&mut engine, 0), open(&mut engine, 1));
     ask(&mut b, "BEGIN; UPDATE t SET v = 5 WHERE id = 1");
-    let start = Instant::now();
     ask(&mut a, "UPDATE t SET v = 6 WHERE id = 1");
-    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     ask(&mut b, "COMMIT");
     drop((a, b));
     assert_eq!(state(&mut engine), ["node2.t (1, 6) (2, 20)", "t (1, 5) (2, 20)"], "each heard of the other last");

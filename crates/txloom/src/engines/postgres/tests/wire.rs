@@ -234,7 +234,6 @@ fn a_statement_can_be_cancelled_from_outside() {
     let canceller = a.canceller();
     canceller.cancel().unwrap();
     ok(&mut a, "SELECT 'nothing was in flight'");
-    let started = Instant::now();
     let sleeping = InFlight::start(a, "SELECT pg_sleep(15)");
     while !sleeping.is_over() {
         canceller.cancel().unwrap();
@@ -242,7 +241,6 @@ fn a_statement_can_be_cancelled_from_outside() {
     }
     let (mut a, outcome) = sleeping.finish();
     assert_eq!(outcome.error_class(), Some(ErrorClass::Cancelled));
-    assert!(started.elapsed() < Duration::from_secs(10));
     ok(&mut a, "SELECT 1");
 }
 
