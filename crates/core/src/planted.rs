@@ -113,6 +113,13 @@ pub const ALL: &[PlantedBug] = &[
         levels: EVERY_LEVEL,
     },
     PlantedBug {
+        name: "stale-read",
+        what: "while another transaction is open, queries of a transaction that has not written do not see the last commit",
+        source: "a stale read: strict serializability and strong snapshot isolation, violated (Herlihy and Wing; Daudjee and Salem)",
+        place: Place::Model,
+        levels: EVERY_LEVEL,
+    },
+    PlantedBug {
         name: "stale-snapshot",
         what: "queries do not see their transaction's own changes while another transaction is open",
         source: "read your writes, violated (Terry et al.)",

@@ -99,6 +99,7 @@ pub const PLANTED: &[CorpusCase] = corpus_files![
     "planted/non-repeatable-read.sql",
     "planted/phantom.sql",
     "planted/rollback-leaves-row.sql",
+    "planted/stale-read.sql",
     "planted/stale-snapshot.sql",
     "planted/statement-rollback-leaves-row.sql",
     "planted/write-skew.sql",

@@ -66,6 +66,7 @@ const TABLE: &[(&str, [Sight; 5])] = &[
     ("non-repeatable-read", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),
     ("phantom", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),
     ("rollback-leaves-row", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),
+    ("stale-read", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),
     ("stale-snapshot", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),
     ("statement-rollback-leaves-row", [SEEN, SEEN, LEFT_OUT, CONSTRAINTS, ALIVE]),
     ("write-skew", [SEEN, SEEN, SEEN, CONSTRAINTS, ALIVE]),

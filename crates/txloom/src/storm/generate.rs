@@ -46,6 +46,7 @@ impl Storm<'_> {
             figures: self.workload.figures(),
             breaches: Vec::new(),
             invariants: 0,
+            audited: 0,
             damage: Vec::new(),
             troubles: Vec::new(),
         })

@@ -77,6 +77,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         contention,
         validity: summary.figures.as_ref().map(validity_report),
         faults: fault_counts(&summary.faults),
+        audited: summary.audited,
         damage: damage.collect(),
         invariants: invariants(summary),
         judgement,

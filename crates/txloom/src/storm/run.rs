@@ -73,6 +73,7 @@ pub(super) struct Run<'a> {
     tally: Tally,
     done: Vec<Done>,
     ended: Option<Ended>,
+    audited: u64,
     damage: Vec<Damage>,
     /// How many invariants were answered, the last time.
     invariants: usize,
@@ -112,6 +113,7 @@ impl<'a> Run<'a> {
             tally: Tally::default(),
             done: Vec::new(),
             ended: None,
+            audited: 0,
             damage: Vec::new(),
             invariants: 0,
             breaches: Vec::new(),
@@ -307,6 +309,7 @@ impl<'a> Run<'a> {
         match audits {
             [audit] if audit.status == Status::Committed => {
                 self.storm.workload.at_rest(&audit.accesses);
+                self.audited += u64::from(after.is_some() && !promises_nothing);
                 let losses = losses(before, &audit.accesses);
                 if !losses.is_empty() && !promises_nothing {
                     self.damage.push(Damage { after, losses });
@@ -388,6 +391,7 @@ impl<'a> Run<'a> {
             tally: self.tally,
             faults: self.faults,
             ended: self.ended.unwrap_or(Ended::Budget),
+            audited: self.audited,
             damage: self.damage,
             invariants: self.invariants,
             breaches: self.breaches,

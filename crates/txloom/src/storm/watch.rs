@@ -133,6 +133,8 @@ pub struct Summary {
     pub contention: Option<Contention>,
     /// How valid it was, if the workload keeps a picture of the database.
     pub figures: Option<Figures>,
+    /// Faults after which everything was read and compared with what had been acknowledged.
+    pub audited: u64,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
     /// How many invariants were asked for, each time that nobody was at work.

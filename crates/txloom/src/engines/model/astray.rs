@@ -37,11 +37,13 @@ impl World {
             && current.level != Level::ReadCommitted
             && base != newest;
         let stale = !self.rules.reads_own_changes && others_may_interfere && !own.is_empty();
-        if !uncommitted && !leaks && !stale {
+        let is_late = !self.rules.snapshot_is_fresh && others_may_interfere && own.is_empty();
+        let late = is_late.then(|| self.store.version_before(base)).flatten();
+        if !uncommitted && !leaks && !stale && late.is_none() {
             return Ok(None);
         }
         let news = if leaks { self.news_since(base)? } else { Vec::new() };
-        let view = self.store.copy(if uncommitted { newest } else { base })?;
+        let view = self.store.copy(if uncommitted { newest } else { late.unwrap_or(base) })?;
         let mut layers = if uncommitted { self.changes_of_others(who)? } else { news };
         // The session's own changes come last: they win.
         layers.extend((!stale).then_some(own));

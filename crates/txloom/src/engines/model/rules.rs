@@ -18,6 +18,8 @@ pub(super) struct Rules {
     pub(super) snapshot_hides_new_rows: bool,
     /// Reads see the transaction's own changes.
     pub(super) reads_own_changes: bool,
+    /// A snapshot holds everything that was committed before it was taken.
+    pub(super) snapshot_is_fresh: bool,
     /// At snapshot isolation and above, a row that changed since the snapshot cannot be changed.
     pub(super) first_updater_wins: bool,
     /// At serializable, a transaction commits only if it would have had the same answers, run alone and now.
@@ -45,6 +47,7 @@ impl Default for Rules {
             snapshot_keeps_rows: true,
             snapshot_hides_new_rows: true,
             reads_own_changes: true,
+            snapshot_is_fresh: true,
             first_updater_wins: true,
             validate_at_commit: true,
             references_hold: true,
@@ -73,6 +76,7 @@ const BUGS: &[Breaks] = &[
     ("non-repeatable-read", |rules| rules.snapshot_keeps_rows = false),
     ("phantom", |rules| rules.snapshot_hides_new_rows = false),
     ("rollback-leaves-row", |rules| rules.rollback_is_complete = false),
+    ("stale-read", |rules| rules.snapshot_is_fresh = false),
     ("stale-snapshot", |rules| rules.reads_own_changes = false),
     ("statement-rollback-leaves-row", |rules| rules.statement_is_atomic = false),
     ("write-skew", |rules| rules.validate_at_commit = false),

@@ -83,6 +83,13 @@ impl Store {
         self.newest
     }
 
+    /// The version before this one, if it has the same tables.
+    pub(super) fn version_before(&self, number: u64) -> Option<u64> {
+        let (later, before) = (self.versions.get(&number)?, number.checked_sub(1)?);
+        let earlier = self.versions.get(&before)?;
+        Arc::ptr_eq(&earlier.schema, &later.schema).then_some(before)
+    }
+
     /// A version that some transaction is based on, or the newest.
     pub(super) fn version(&self, number: u64) -> &Database {
         self.versions.get(&number).expect("versions in use are kept")
@@ -169,9 +176,10 @@ impl Store {
         self.forget_except(&BTreeSet::new())
     }
 
-    /// Forgets all versions but the first, the newest and those in use.
+    /// Forgets all versions but the first, the newest and those in use, each with the one before it.
     pub(super) fn forget_except(&mut self, in_use: &BTreeSet<u64>) -> rusqlite::Result<()> {
-        let unused = |number: &u64| *number != 0 && *number != self.newest && !in_use.contains(number);
+        let is_used = |number: u64| number == self.newest || in_use.contains(&number);
+        let unused = |number: &u64| *number != 0 && !is_used(*number) && !is_used(*number + 1);
         let numbers: Vec<u64> = self.versions.keys().copied().filter(unused).collect();
         for number in numbers {
             if let Some(database) = self.versions.remove(&number) {

@@ -31,6 +31,9 @@ pub struct StormReport {
     /// What befell the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCount>,
+    /// Faults after which everything was read and compared with what had been acknowledged.
+    #[serde(default)]
+    pub audited: u64,
     /// What was lost, or is half there, when nobody was at work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<DamageReport>,

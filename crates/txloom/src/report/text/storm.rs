@@ -105,10 +105,7 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport, is_verbose: b
         told.push(("dependencies", format!("{pairs} of transactions of which one read what the other wrote")));
     }
     if !report.faults.is_empty() {
-        let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
-        let is_whole = report.damage.is_empty() && report.ended != StormEnd::NotRecovered && is_kept;
-        let whole = if is_whole { "; each time everything was there" } else { "" };
-        told.push(("faults", format!("{}{whole}", fault_counts(&report.faults))));
+        told.push(("faults", format!("{}{}", fault_counts(&report.faults), audits(report))));
     }
     if let Some(file) = &report.history {
         told.push(("history", file.clone()));
@@ -300,6 +297,19 @@ fn fault_counts(faults: &[FaultCount]) -> String {
     faults.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// The result of the audits after faults, if they found everything: a pause or a partition is not followed by one.
+fn audits(report: &StormReport) -> String {
+    let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
+    let is_whole = report.damage.is_empty() && report.ended != StormEnd::NotRecovered && is_kept;
+    let faults: u64 = report.faults.iter().map(|fault| fault.count).sum();
+    match report.audited {
+        _ if !is_whole => String::new(),
+        0 => "; nothing was audited after them".to_string(),
+        audited if audited >= faults => "; each time everything was there".to_string(),
+        audited => format!("; everything was there after the {audited} that were followed by an audit"),
+    }
+}
+
 fn rolled_back(counts: &StormCounts) -> String {
     let total: u64 = counts.rolled_back.iter().map(|class| class.count).sum();
     let classes: Vec<String> =
@@ -414,6 +424,7 @@ mod tests {
             contention: Some(ContentionReport { operations: 3_900, contended: 1_000, dependencies: 800 }),
             validity: None,
             faults: vec![fault("kill", 3), fault("full-disk", 1)],
+            audited: 4,
             damage: Vec::new(),
             invariants: None,
             judgement: Some(judgement()),
