@@ -31,6 +31,7 @@ mod silence;
 mod planted;
 mod pairs;
 mod histories;
+mod adya;
 mod graph;
 mod validity;
 mod storm;
@@ -57,6 +58,7 @@ const SECTIONS: &[&str] = &[
     "planted",
     "pairs",
     "histories",
+    "adya",
     "graph",
     "validity",
     "storm",
@@ -115,6 +117,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "silence" => silence::run(),
         "planted" => planted::run(),
         "pairs" => pairs::run(),
+        "adya" => adya::run(),
         "graph" => graph::run(),
         "validity" => validity::run(),
         "storm" => storm::run(),
