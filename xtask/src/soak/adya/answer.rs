@@ -88,8 +88,6 @@ pub(super) fn ask(
 pub(super) struct Hints {
     /// Calls a transaction of unknown end committed if a committed one read something that it wrote.
     pub(super) seen: bool,
-    /// Asks again with the reader's own appends cut off the ends of lists, and adds the cycles found.
-    pub(super) own: bool,
     /// Asks again with the elements of aborted transactions left out of lists, and adds the cycles found.
     pub(super) aborted: bool,
     /// Asks once for every order of the writes that no read orders: ruled out is what every order rules out.
@@ -101,10 +99,9 @@ pub(super) fn ask_with(history: &::adya::History, is_list: bool, order: Order, h
     let history = if hints.seen { with_seen(history) } else { history.clone() };
     let ask = |history: &::adya::History, commits: Option<&HashMap<u64, i64>>| {
         let mut answer = ask(history, is_list, order, commits);
-        let cuts = [(hints.own, false), (false, hints.aborted), (hints.own, hints.aborted)];
-        for (own, aborted) in cuts.into_iter().filter(|(own, aborted)| is_list && (*own || *aborted)) {
-            let cut = ask(&with_cut_reads(history, own, aborted), is_list, order, commits);
-            // A list that was cut contradicts what the transaction itself did.
+        if is_list && hints.aborted {
+            let cut = ask(&without_aborted(history), is_list, order, commits);
+            // A list that was cut may contradict what the transaction itself did.
             let is_real = |name: &&String| !["internal", "lost-update", "incompatible-order"].contains(&name.as_str());
             let names: Vec<&str> = cut.anomalies.iter().filter(is_real).map(String::as_str).collect();
             answer.ruled_out.extend(::adya::model::impossible_models(&names));
@@ -149,27 +146,18 @@ fn with_seen(history: &::adya::History) -> ::adya::History {
     ::adya::History::from_ops(ops, history.interner.clone())
 }
 
-/// The history of lists with some elements cut off its reads: the reader's own at the end, or those of aborted transactions.
-fn with_cut_reads(history: &::adya::History, own: bool, aborted: bool) -> ::adya::History {
-    let appends = |op: &Op| -> Vec<(u32, u32)> {
-        let append = |mop: &Mop| match mop {
-            Mop::Append { key, value } => Some((*key, *value)),
-            _ => None,
-        };
-        op.value.iter().filter_map(append).collect()
+/// The history of lists whose reads lack the elements of aborted transactions.
+fn without_aborted(history: &::adya::History) -> ::adya::History {
+    let failed = history.ops.iter().filter(|op| op.kind == OpType::Fail).flat_map(|op| &op.value);
+    let append = |mop: &Mop| match mop {
+        Mop::Append { key, value } => Some((*key, *value)),
+        _ => None,
     };
-    let failed: Vec<(u32, u32)> = history.ops.iter().filter(|op| op.kind == OpType::Fail).flat_map(appends).collect();
+    let failed: BTreeSet<(u32, u32)> = failed.filter_map(append).collect();
     let mut ops = history.ops.clone();
-    for op in &mut ops {
-        let of_op = appends(op);
-        for mop in &mut op.value {
-            let Mop::Read { key, value: ReadValue::List(list) } = mop else { continue };
-            if aborted {
-                list.retain(|value| !failed.contains(&(*key, *value)));
-            }
-            while own && list.last().is_some_and(|value| of_op.contains(&(*key, *value))) {
-                list.pop();
-            }
+    for mop in ops.iter_mut().flat_map(|op| &mut op.value) {
+        if let Mop::Read { key, value: ReadValue::List(list) } = mop {
+            list.retain(|value| !failed.contains(&(*key, *value)));
         }
     }
     ::adya::History::from_ops(ops, history.interner.clone())

@@ -28,7 +28,6 @@ pub(super) enum Cause {
     LaterReads,
     Orders,
     Seen,
-    Own,
     Aborted,
     Several,
 }
@@ -57,9 +56,9 @@ pub(super) const CAUSES: &[CauseRow] = &[
     row(
         Cause::CursorReads,
         "cursor stability: one reader",
-        "adya forbids a lost update only if two transactions read the same version and both write. Adya's G-cursor also \
-         forbids it if the other one writes without reading: `T rw U ww T` on one key. Test: txloom's reason at cursor \
-         stability is a cycle, and adya reports no `lost-update`.",
+        "adya forbids a lost update only if two transactions read the same version before they write. Adya's G-cursor forbids \
+         every `T rw U ww T` on one key: also if U writes without reading, or if the read follows the write. Test: txloom's \
+         reason at cursor stability is a cycle, and adya reports no `lost-update`.",
     ),
     row(
         Cause::GarbageRead,
@@ -89,9 +88,9 @@ pub(super) const CAUSES: &[CauseRow] = &[
     row(
         Cause::Internal,
         "internal, allowed by the model",
-        "A read contradicts the transaction's own earlier write. adya forbids `internal` in read atomic, snapshot isolation \
-         and serializable, but not in monotonic atomic view and repeatable read, although Adya requires it of every \
-         transaction. Test: adya reports `internal` itself.",
+        "A read contradicts what the transaction itself wrote or read before. adya forbids `internal` in read atomic, snapshot \
+         isolation and serializable, but not in monotonic atomic view and repeatable read. Adya's rules for histories demand \
+         that transactions read their own writes. Test: txloom's reason is such a read, and adya reports `internal` itself.",
     ),
     row(
         Cause::LaterReads,
@@ -113,12 +112,6 @@ pub(super) const CAUSES: &[CauseRow] = &[
          writes) or no place in its session. Test: adya agrees if the end is given as `ok`.",
     ),
     row(
-        Cause::Own,
-        "own appends hide the version read",
-        "A list ends with the reader's own appends. adya takes the read dependency, and G1b, from the last element only, which \
-         is the reader's own. Test: adya agrees once these elements are cut off.",
-    ),
-    row(
         Cause::Aborted,
         "aborted versions interrupt the order",
         "A list contains elements of an aborted transaction. adya orders neighbours only and loses the write dependency \
@@ -127,8 +120,8 @@ pub(super) const CAUSES: &[CauseRow] = &[
     row(
         Cause::Several,
         "several of the above at once",
-        "adya agrees only with more than one of the four hints of the rows before: orders, ends, own appends, aborted \
-         elements; or txloom agrees without later reads, or adya with orders, only together.",
+        "adya agrees only if it is given more than one of the three hints before: orders, ends, lists without aborted \
+         elements.",
     ),
 ];
 
@@ -184,13 +177,12 @@ impl Verdicts<'_> {
 
     /// The smallest set of hints that makes the two agree.
     fn of_hints(&self, requirement: Requirement) -> Option<Cause> {
-        let hints =
-            |bits: u32| Hints { orders: bits & 1 > 0, seen: bits & 2 > 0, own: bits & 4 > 0, aborted: bits & 8 > 0 };
+        let hints = |bits: u32| Hints { orders: bits & 1 > 0, seen: bits & 2 > 0, aborted: bits & 4 > 0 };
         let agrees = |bits: &u32| {
             let answer = ask_with(&self.input.theirs, self.input.is_list, requirement.order, hints(*bits));
             answer.holds(requirement) == Some(false)
         };
-        let singles = [(1, Cause::Orders), (2, Cause::Seen), (4, Cause::Own), (8, Cause::Aborted)];
+        let singles = [(1, Cause::Orders), (2, Cause::Seen), (4, Cause::Aborted)];
         if let Some((_, cause)) = singles.iter().find(|(bits, _)| agrees(bits)) {
             return Some(*cause);
         }
@@ -201,7 +193,7 @@ impl Verdicts<'_> {
                 return Some(Cause::LaterReads);
             }
         }
-        (3..16_u32).filter(|bits| bits.count_ones() > 1).any(|bits| agrees(&bits)).then_some(Cause::Several)
+        (3..8_u32).filter(|bits| bits.count_ones() > 1).any(|bits| agrees(&bits)).then_some(Cause::Several)
     }
 }
 

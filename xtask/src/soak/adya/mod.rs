@@ -197,3 +197,64 @@ fn decide(checker: &Checker<'_>, requirement: Requirement) -> Verdict {
 fn example(history: &History, requirement: Requirement) -> String {
     format!("{requirement}: `{}`", micro::print(history).replace('\n', " / "))
 }
+
+#[cfg(test)]
+mod tests {
+    use ::adya::{Opts, Valid, Workload, check};
+    use txloom_core::history::micro::micro;
+
+    use super::answer::models;
+    use super::cause::Cause;
+    use super::*;
+
+    /// The cause of the difference at a level; `None` if the two agree or there is no known cause.
+    fn check_cause(text: &str, level: &str, expected: Option<Cause>) {
+        let is_list = text.contains('a');
+        let input = input::parse(&micro(text).unwrap(), is_list).unwrap();
+        let requirement = Requirement::parse(level).unwrap();
+        let verdict = decide(&Checker::new(&input.ours).unwrap(), requirement);
+        let answer = ask(&input.theirs, is_list, requirement.order, None);
+        let differs = answer.holds(requirement).is_some_and(|holds| holds != verdict.holds());
+        let ours = BTreeMap::from([(requirement, verdict)]);
+        let theirs = [Order::Free, Order::Session, Order::RealTime]
+            .map(|order| (order, ask(&input.theirs, is_list, order, None)))
+            .into();
+        let cause = Verdicts { input: &input, ours: &ours, theirs: &theirs }.cause(requirement);
+        assert_eq!(cause.filter(|_| differs), expected, "{text}: {level}");
+    }
+
+    #[test]
+    fn differences_have_causes() {
+        check_cause("ax1 rx12 / ax2", "read committed", None);
+        check_cause("wx1 wy1 / rx1 ry_", "read atomic", Some(Cause::NoCycleCondition));
+        check_cause("wx1 wy1 / rx1 ry_", "serializable", None);
+        check_cause("rx ax2 / ax1 / rx12", "cursor stability", Some(Cause::CursorReads));
+        check_cause("wx1 / rx1 / rx7", "read uncommitted", Some(Cause::GarbageRead));
+        check_cause("ax1 ax2 / rx2 / rx", "read uncommitted", Some(Cause::OwnOrder));
+        check_cause("ax1 / ax2 / rx12 / rx2", "read uncommitted", Some(Cause::IncompatibleOrder));
+        check_cause("ax1 / ax2 / rx12 / rx2", "read committed", None);
+        check_cause("rx1 wx1 wy1 / ry1", "read committed", Some(Cause::FutureRead));
+        check_cause("wx1 / wx2 rx1 wy1 / ry1", "monotonic atomic view", Some(Cause::Internal));
+        check_cause("rx_ rx1 / wx1", "repeatable read", Some(Cause::LaterReads));
+        check_cause("wx1 wy1 / wx2 wy2 / rx1 ry2", "serializable", Some(Cause::Orders));
+    }
+
+    #[test]
+    fn one_run_answers_for_all_models() {
+        for seed in 0..40 {
+            let input = input(seed).unwrap();
+            for requirement in answered() {
+                let answer = ask(&input.theirs, input.is_list, requirement.order, None);
+                let workload = if input.is_list { Workload::ListAppend } else { Workload::RwRegister };
+                let options =
+                    Opts { models: models(requirement).iter().map(ToString::to_string).collect(), ..Opts::default() };
+                let expected = match check(&input.theirs, workload, &options).valid {
+                    Valid::True => Some(true),
+                    Valid::False => Some(false),
+                    Valid::Unknown => None,
+                };
+                assert_eq!(answer.holds(requirement), expected, "seed {seed}: {requirement}");
+            }
+        }
+    }
+}
