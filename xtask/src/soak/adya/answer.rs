@@ -61,7 +61,8 @@ impl Answer {
 
 /// Asks adya for all of its models with an order of transactions.
 ///
-/// Which anomalies adya looks for does not depend on the models, only on whether one of them needs sessions or real time.
+/// Which anomalies adya looks for does not depend on the models, only on whether one of them needs sessions or real
+/// time.
 pub(super) fn ask(
     history: &::adya::History,
     is_list: bool,
@@ -190,8 +191,8 @@ fn commit_orders(history: &::adya::History) -> Vec<HashMap<u64, i64>> {
     orders
 }
 
-/// The history of lists with one more transaction for each list that has unread appends of several transactions: it comes
-/// last and reads everything. One history for each order of these appends.
+/// The history of lists with one more transaction for each list that has unread appends of several transactions: it
+/// comes last and reads everything. One history for each order of these appends.
 fn with_final_reads(history: &::adya::History) -> Vec<::adya::History> {
     let all = committed(history);
     let ops = || all.iter().flat_map(|at| history.ops[*at].value.iter().map(move |mop| (*at, mop)));

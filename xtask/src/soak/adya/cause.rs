@@ -1,8 +1,8 @@
 //! Causes of differences between txloom and adya.
 //!
-//! A cause is never assigned by a difference alone. It is tested: adya is told what it does not infer and must then agree; or
-//! txloom must agree as soon as the reads that adya ignores are left out; or the violation is a single read of a kind that
-//! adya's model does not forbid. What passes no test has no cause.
+//! A cause is never assigned by a difference alone. It is tested: adya is told what it does not infer and must then
+//! agree; or txloom must agree as soon as the reads that adya ignores are left out; or the violation is a single read
+//! of a kind that adya's model does not forbid. What passes no test has no cause.
 
 use std::collections::BTreeMap;
 
@@ -197,7 +197,8 @@ impl Verdicts<'_> {
     }
 }
 
-/// The history of registers without the reads that adya ignores: those of a key that the transaction read or wrote before.
+/// The history of registers without the reads that adya ignores: those of a key that the transaction read or wrote
+/// before.
 fn first_reads(history: &History) -> History {
     let mut builder = Builder::default();
     history.keys.iter().for_each(|name| {

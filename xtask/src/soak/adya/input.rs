@@ -1,7 +1,7 @@
 //! Random histories in the shape of Jepsen's, which is what adya reads.
 //!
-//! A process has one transaction at a time, and none after one whose end is unknown. Reads of transactions that did not commit
-//! have no result. The history is written as JSON lines, and both checkers read that text.
+//! A process has one transaction at a time, and none after one whose end is unknown. Reads of transactions that did
+//! not commit have no result. The history is written as JSON lines, and both checkers read that text.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
-//! *A third opinion*: the fast checker, brute force and [adya](https://crates.io/crates/adya) on 200,000 random histories.
+//! *A third opinion*: the fast checker, brute force and [adya](https://crates.io/crates/adya) on 200,000 random
+//! histories.
 //!
-//! The fast checker and brute force answer for every level with every order and must agree. adya answers for those levels that
-//! it has a model for. Differences from adya are counted by [cause](cause::Cause); one without a cause fails the section.
+//! The fast checker and brute force answer for every level with every order and must agree. adya answers for those
+//! levels that it has a model for. Differences from adya are counted by [cause](cause::Cause); one without a cause
+//! fails the section.
 
 mod answer;
 mod cause;
