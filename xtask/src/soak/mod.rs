@@ -1,8 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, graph, validity, storm, flow,
-//!                                      search, brute, solvers, fixes, requirements; all of them if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, adya, graph, validity,
+//!                                      storm, flow, search, brute, solvers, fixes, requirements; all if none is named
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -24,6 +24,7 @@
 //! * [`fixes`]: what `analyze --fix` proposes, made and run
 //! * [`requirements`]: which of TPC-C's are broken by directed tests, and which by a storm
 //! * [`histories`]: the two checkers of histories agree on a million small ones
+//! * [`adya`]: both of them against the crate `adya` on 200,000 histories; differences by cause
 
 mod corpus;
 mod levels;
@@ -33,6 +34,7 @@ mod defaults;
 mod planted;
 mod pairs;
 mod histories;
+mod adya;
 mod graph;
 mod validity;
 mod storm;
@@ -60,6 +62,7 @@ const SECTIONS: &[&str] = &[
     "planted",
     "pairs",
     "histories",
+    "adya",
     "graph",
     "validity",
     "storm",
@@ -119,6 +122,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "defaults" => defaults::run(),
         "planted" => planted::run(),
         "pairs" => pairs::run(),
+        "adya" => adya::run(),
         "graph" => graph::run(),
         "validity" => validity::run(),
         "storm" => storm::run(),
