@@ -1,8 +1,8 @@
 //! The long bars. Resumable: what has been done stands in `soak-results/`, and a second start goes on from there.
 //!
 //! ```text
-//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, adya, graph, validity,
-//!                                      storm, flow, search, brute, solvers, fixes, requirements; all if none is named
+//!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, adya, graph,
+//!                                      validity, storm, flow, search, brute, solvers, fixes, requirements; or all
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times

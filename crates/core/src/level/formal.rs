@@ -223,16 +223,16 @@ impl Requirement {
     /// do not matter.
     pub fn parse(text: &str) -> Option<Requirement> {
         let lower = text.to_lowercase().replace(['-', '_'], " ");
-        let words = lower.split_whitespace().collect::<Vec<_>>().join(" ");
-        if words == "strict serializable" || words == "strict serialisable" {
+        let name_given = lower.split_whitespace().collect::<Vec<_>>().join(" ");
+        if name_given == "strict serializable" || name_given == "strict serialisable" {
             return Some(Level::Serializable.with(Order::RealTime));
         }
         let prefixes =
             [("strong session ", Order::Session), ("session ", Order::Session), ("strong ", Order::RealTime)];
         let (order, name) = prefixes
             .iter()
-            .find_map(|(prefix, order)| words.strip_prefix(prefix).map(|name| (*order, name)))
-            .unwrap_or((Order::Free, words.as_str()));
+            .find_map(|(prefix, order)| name_given.strip_prefix(prefix).map(|name| (*order, name)))
+            .unwrap_or((Order::Free, name_given.as_str()));
         let row = LEVELS.iter().find(|row| row.name == name || row.aliases.contains(&name))?;
         Some(row.level.with(order))
     }

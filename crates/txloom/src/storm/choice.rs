@@ -19,8 +19,8 @@ use txloom_core::generate::random::Random;
 /// Separates this stream of random numbers from those of workloads.
 const STREAM: u64 = 0x726f_6c6c_6261_636b;
 
-/// The savepoint comes after at least one and at most so many statements. MySQL and MariaDB end the transaction of an engine
-/// that a savepoint came before: its locks and its snapshot are gone after the rollback to it.
+/// The savepoint comes after at least one and at most so many statements. MySQL and MariaDB end the transaction of an
+/// engine that a savepoint came before: its locks and its snapshot are gone after the rollback to it.
 const STATEMENTS_BEFORE: usize = 4;
 
 /// At most so many statements are undone by a rollback to a savepoint.

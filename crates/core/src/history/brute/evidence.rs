@@ -4,9 +4,10 @@
 //! through all operations again for every question. Only the types of the result are the same.
 //!
 //! * A transaction of unknown fate committed if a committed one saw something that it wrote.
-//! * The elements of a list are versions; every list that a committed transaction read must be a beginning of the longest one.
-//! * A read of a list shows the reader's own appends and those of others. The last element of others is the version that was
-//!   read from them; without one it is the initial version.
+//! * The elements of a list are versions; every list that a committed transaction read must be a beginning of the
+//!   longest one.
+//! * A read of a list shows the reader's own appends and those of others. The last element of others is the version
+//!   that was read from them; without one it is the initial version.
 //! * A transaction reads its own last write of a register, and all of its own appends at the end of a list, in their order
 //!   (Adya: a transaction sees its own modifications); this is asked from monotonic atomic view on.
 

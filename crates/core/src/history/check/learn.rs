@@ -1,16 +1,17 @@
 //! An order of versions, learnt from the cycles that other orders lead into.
 //!
-//! Each forbidden cycle says that not all pairs of versions on it may be ordered as they are. A solver orders the pairs that
-//! were named so far such that all these rules are kept; the versions of each key are arranged accordingly, and otherwise stay
-//! as guessed. Then cycles are looked for again. The rules are all true, so when they contradict each other, no order is
-//! left; and every round names a rule that the last one broke, so there is an end.
+//! Each forbidden cycle says that not all pairs of versions on it may be ordered as they are. A solver orders the pairs
+//! that were named so far such that all these rules are kept; the versions of each key are arranged accordingly, and
+//! otherwise stay as guessed. Then cycles are looked for again. The rules are all true, so when they contradict each
+//! other, no order is left; and every round names a rule that the last one broke, so there is an end.
 //!
 //! ```text
 //!   guessed   1  2  3  4  5         rule: 4 before 2         arranged   1  3  4  2  5
 //! ```
 //!
-//! A rule is the stronger the fewer pairs it names. On a cycle, versions of one key that follow each other are therefore
-//! replaced by the first and the last one: where these stand in this order, there is a way between them, whatever is between.
+//! A rule is the stronger the fewer pairs it names. On a cycle, versions of one key that follow each other are
+//! therefore replaced by the first and the last one: where these stand in this order, there is a way between them,
+//! whatever is between.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};

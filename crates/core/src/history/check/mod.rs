@@ -16,7 +16,8 @@
 //! * `commit`, `seen`: the levels that need no version order
 //! * `rests`: which order of transactions an edge of a commit order rests on
 //!
-//! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the budget was spent.
+//! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the budget was
+//! spent.
 
 pub mod budget;
 pub mod graph;

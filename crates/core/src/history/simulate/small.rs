@@ -98,8 +98,8 @@ struct Interleaved {
     ops: Vec<(usize, Option<Scalar>, Vec<Scalar>)>,
 }
 
-/// Transactions whose operations interleave, on few lists, so that each reads its own appends before, behind and between those
-/// of others. A read may also miss the end of a list, or what its reader appended.
+/// Transactions whose operations interleave, on few lists, so that each reads its own appends before, behind and
+/// between those of others. A read may also miss the end of a list, or what its reader appended.
 fn own_reads(random: &mut Random) -> History {
     let mut builder = Builder::default();
     let keys: Vec<_> = (0..1 + random.below(2)).map(|at| builder.key(&key_name(at))).collect();

@@ -52,7 +52,7 @@ const VERBS: &[&str] = &["returns ", "changes ", "ends with ", "is "];
 
 /// `returns (1) on mariadb, but (2) on mysql`
 fn joined(told: &[Told]) -> String {
-    let common = VERBS.iter().find(|verb| told.iter().all(|one| one.words.starts_with(**verb))).copied();
+    let common = VERBS.iter().find(|verb| told.iter().all(|one| one.words.strip_prefix(**verb).is_some())).copied();
     let part = |(at, one): (usize, &Told)| {
         let words = common.filter(|_| at > 0).and_then(|verb| one.words.strip_prefix(verb)).unwrap_or(&one.words);
         let link = ["", ", but ", ", and "][at.min(2)];
