@@ -135,7 +135,9 @@ pub struct StepRef {
 
 impl fmt::Display for StepRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.session, self.index + 1)
+        // A session's name may end with a digit: `s1:2` is its second step, not the twelfth of `s`.
+        let separator = if self.session.as_str().ends_with(|c: char| c.is_ascii_digit()) { ":" } else { "" };
+        write!(f, "{}{separator}{}", self.session, self.index + 1)
     }
 }
 

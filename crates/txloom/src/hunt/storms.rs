@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use txloom_core::engine::{Engine, EngineError, EngineErrorKind};
+use txloom_core::finding::shell_word;
 use txloom_core::history::History;
 use txloom_core::level::{LevelName, guarantees};
 
@@ -78,6 +79,7 @@ pub struct StormFound {
 impl StormFound {
     /// The command that checks the evidence again, once it is in a file.
     pub fn replay_command(&self, file: &str) -> String {
+        let file = shell_word(file);
         let judgement = self.report.judgement.as_ref().filter(|judgement| !judgement.promises_nothing);
         match judgement.and_then(|judgement| judgement.promised.as_deref()) {
             Some(level) => format!("txloom check {file} --level {}", level.replace(' ', "-")),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use txloom_core::case::{Case, print};
-use txloom_core::finding::Finding;
+use txloom_core::finding::{Finding, shell_word};
 use txloom_core::oracle::invariant;
 
 use super::super::failure::Failure;
@@ -54,7 +54,12 @@ impl Folder {
         fate: &mut FateReport,
     ) -> Result<(), Failure> {
         let shown = self.next(&format!("lost-behind-{name}"), case)?;
-        fate.replay = Some(format!("txloom run {shown} --on {target} --oracle {}", invariant::NAME));
+        fate.replay = Some(format!(
+            "txloom run {} --on {} --oracle {}",
+            shell_word(&shown),
+            shell_word(target),
+            invariant::NAME
+        ));
         fate.case = Some(shown);
         Ok(())
     }
