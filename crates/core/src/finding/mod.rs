@@ -82,7 +82,8 @@ impl Finding {
     pub fn replay_command(&self, path: &str) -> String {
         let others = self.others.iter().map(|trace| trace.engine.target.as_str());
         let targets: Vec<String> = [self.target.as_str()].into_iter().chain(others).map(shell_word).collect();
-        let mut command = format!("txloom run {} --on {} --oracle {}", shell_word(path), targets.join(" "), self.oracle);
+        let mut command =
+            format!("txloom run {} --on {} --oracle {}", shell_word(path), targets.join(" "), self.oracle);
         let mut levels: Vec<&str> = self.trace.sessions.iter().map(|session| session.level.as_str()).collect();
         levels.dedup();
         let told = self.trace.sessions.iter().any(|session| self.case.level_of(&session.name).is_some());

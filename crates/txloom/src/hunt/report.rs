@@ -125,7 +125,7 @@ pub fn recorded_finding(number: usize, found: &StormFound, file: Option<String>)
         number,
         kind: found.kind.clone(),
         sentence: found.sentence.clone(),
-        replay: file.as_deref().map(|file| found.replay_command(file)),
+        replay: file.as_deref().and_then(|file| found.replay_command(file)),
         storm: Box::new(StormReport { history: file.clone(), ..found.report.clone() }),
         file,
     }

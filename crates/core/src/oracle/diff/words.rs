@@ -109,7 +109,11 @@ pub(super) fn explanation(runs: &Labelled<'_>, comparison: &Comparison) -> Expla
         let told = runs.told(|trace| ending(trace, table));
         however.extend(told.iter().map(|one| format!("on {}, the table {table} {}", and(&one.who), one.words)));
     }
-    Explanation { lets: runs.traces.iter().zip(&runs.labels).map(engine).collect(), thens: shared(runs, comparison), however }
+    Explanation {
+        lets: runs.traces.iter().zip(&runs.labels).map(engine).collect(),
+        thens: shared(runs, comparison),
+        however,
+    }
 }
 
 /// What went the same way, in a clause or two.

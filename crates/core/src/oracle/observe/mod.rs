@@ -88,7 +88,12 @@ impl Observations {
         let dialect = trace.engine.dialect;
         let seen = |(id, step): (usize, &crate::trace::StepRun)| {
             let answer = Answer::of(&step.sql, step.outcome.as_ref()?, dialect);
-            Some(Seen { place: place(StepId(id))?, name: trace.step_name(StepId(id)), sql: sql::one_line(&step.sql), answer })
+            Some(Seen {
+                place: place(StepId(id))?,
+                name: trace.step_name(StepId(id)),
+                sql: sql::one_line(&step.sql),
+                answer,
+            })
         };
         let tables = trace.final_state.iter().flat_map(|state| &state.tables);
         let sorted = |mut rows: Rows| {

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use txloom_core::case::{self, Case, Entry};
 use txloom_core::finding::Finding;
+use txloom_core::history::History;
 use txloom_core::history::formats::{Format, binary};
 
 use super::{Found, Plan, StormFound};
@@ -95,8 +96,15 @@ impl Findings {
     /// Writes a case under a name of its own: `NAME.sql`, or `NAME-2.sql` if that holds something else.
     pub fn write_case(&mut self, name: &str, text: &str) -> Result<PathBuf, FindingsError> {
         self.next_number()?;
-        let candidates = names(&self.dir, name, "sql");
-        self.put_first(candidates, text.as_bytes())
+        let holds_it = |path: &PathBuf| fs::read(path).is_ok_and(|there| there == text.as_bytes());
+        let there = names(&self.dir, name, "sql").take_while(|path| path.exists()).find(holds_it);
+        there.map_or_else(|| self.put_first(names(&self.dir, name, "sql"), text.as_bytes()), Ok)
+    }
+
+    /// Writes the history of a storm under a name of its own: `NAME.txh`, or `NAME-2.txh` if that is taken.
+    pub fn write_history(&mut self, name: &str, history: &History) -> Result<PathBuf, FindingsError> {
+        self.next_number()?;
+        self.put_first(names(&self.dir, name, "txh"), &binary::write(history, Format::Binary))
     }
 
     /// The directory.
@@ -149,7 +157,7 @@ impl Findings {
         self.put_first(names(&self.dir, "hunt", "json"), json::print(report).as_bytes())
     }
 
-    /// Writes a file under the first of the names that is free, or that holds the same already.
+    /// Writes a file under the first of the names that is free.
     fn put_first(
         &self,
         mut candidates: impl Iterator<Item = PathBuf>,
@@ -158,7 +166,7 @@ impl Findings {
         loop {
             // The names never end.
             let path = candidates.next().unwrap_or_default();
-            if fs::read(&path).is_ok_and(|there| there == content) || self.put_new(&path, content)? {
+            if self.put_new(&path, content)? {
                 return Ok(path);
             }
         }
