@@ -162,4 +162,10 @@ mod tests {
         assert_eq!(schedule.sessions().count(), 3);
         assert_eq!(schedule.events().last(), Some(&Event::Heal));
     }
+
+    #[test]
+    fn the_name_of_a_step_is_read_in_one_way_only() {
+        let named = |session: &str| StepRef { session: SessionName::new(session).unwrap(), index: 1 }.to_string();
+        assert_eq!([named("a"), named("s1")], ["a2", "s1:2"]);
+    }
 }
