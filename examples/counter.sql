@@ -8,9 +8,9 @@
 /*b*/ BEGIN;
 /*a*/ SELECT n FROM counter;
 /*b*/ SELECT n FROM counter;
-/*a*/ UPDATE counter SET n = 1;
 /*a*/ INSERT INTO log VALUES ('a');
+/*b*/ INSERT INTO log VALUES ('b');
+/*a*/ UPDATE counter SET n = 1;
 /*b*/ UPDATE counter SET n = 1;
 /*a*/ COMMIT;
-/*b*/ INSERT INTO log VALUES ('b');
 /*b*/ COMMIT;

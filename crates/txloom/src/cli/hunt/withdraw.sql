@@ -3,6 +3,8 @@
 
 CREATE PROCEDURE withdraw(account INT, amount INT)
 BEGIN
-  UPDATE accounts SET balance = balance - :amount WHERE id = :account AND balance >= :amount;
+  IF :amount > 0 THEN
+    UPDATE accounts SET balance = balance - :amount WHERE id = :account AND balance >= :amount;
+  END IF;
   COMMIT;
 END;
