@@ -117,7 +117,7 @@ impl Gutter {
     /// A gutter that has room for the names of all steps.
     pub(crate) fn new(trace: &TraceReport) -> Gutter {
         let name_width = trace.steps.iter().map(|step| step.name.width()).max().unwrap_or(0).max(2);
-        Gutter { name_width, width: name_width + 3 }
+        Gutter { name_width, width: name_width + 4 }
     }
 
     /// The gutter beside the first line of a moment: the step's name, and a mark if it is not as expected.
@@ -126,7 +126,7 @@ impl Gutter {
             return self.blank();
         }
         let mark = if moment.marked { Line::new(Role::Bad, "✗") } else { Line::plain(" ") };
-        mark.with(Role::Faint, format!("{:<width$}  ", moment.name, width = self.name_width))
+        mark.with(Role::Faint, format!(" {:<width$}  ", moment.name, width = self.name_width))
     }
 
     /// The gutter beside all other lines.
