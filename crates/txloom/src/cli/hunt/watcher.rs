@@ -1,6 +1,7 @@
 //! What is shown and written while a hunt runs.
 //!
-//! The first finding of a kind is shown in full, the others in a line each; all of them go into the directory. If a finding cannot be written there, it is shown in full: nothing is lost.
+//! The first finding of a kind is shown in full, the others in a line each; all of them go into the directory. If a
+//! finding cannot be written there, it is shown in full: nothing is lost.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
