@@ -35,6 +35,7 @@ const CHECKS: &[(&str, EngineCheck)] = &[
     ("a reset leaves nothing of the case before", reset_is_complete),
     ("a setup stops at its first error", setup_stops_at_error),
     ("a snapshot shows what is committed and nothing else", snapshot_is_committed_state),
+    ("a snapshot holds the tables of the case and no others", snapshot_holds_user_tables_only),
     ("a running statement can be cancelled, and the session goes on", running_statement_is_cancelled),
     ("a cancellation of nothing is harmless", cancelling_nothing_is_harmless),
 ];
@@ -135,6 +136,13 @@ fn setup_stops_at_error(engine: &mut dyn Engine) -> Result<Option<String>, Engin
     let outcomes = engine.reset(&setup(&["CREATE TABLE t (id INT)", "nonsense", "CREATE TABLE u (id INT)"]))?;
     let errors: Vec<bool> = outcomes.iter().map(|outcome| outcome.error.is_some()).collect();
     Ok((errors != [false, true]).then(|| format!("the outcomes of the setup were {outcomes:?}")))
+}
+
+fn snapshot_holds_user_tables_only(engine: &mut dyn Engine) -> Result<Option<String>, EngineError> {
+    engine.reset(&setup(&["CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE u (id INT PRIMARY KEY)"]))?;
+    let state = engine.snapshot()?;
+    let names: Vec<&str> = state.tables.keys().map(String::as_str).collect();
+    Ok((names != ["t", "u"]).then(|| format!("the snapshot of the tables t and u holds {}", names.join(", "))))
 }
 
 fn snapshot_is_committed_state(engine: &mut dyn Engine) -> Result<Option<String>, EngineError> {

@@ -96,7 +96,7 @@ impl Watcher for Keeper {
         match self.findings.write(found, plan) {
             Ok(written) => {
                 println!("{}: {}", written.case.display(), found.finding.sentence);
-                self.kept.push(hunt_finding(found, written.report, Some(written.case.display().to_string())));
+                self.kept.push(hunt_finding(found, plan, written.report, Some(written.case.display().to_string())));
                 ControlFlow::Continue(())
             }
             Err(error) => {

@@ -7,8 +7,8 @@
 //!   Then:
 //!     both committed, so one of their 2 orders should give what was seen
 //!   However:
-//!     if a ran before b: step 2 of b (SELECT …) would have returned (20), but it returned (100)
-//!     if b ran before a: step 2 of a (SELECT …) would have returned (20), but it returned (100)
+//!     if a ran before b: step b2 (SELECT …) would have returned (20), but it returned (100)
+//!     if b ran before a: step a2 (SELECT …) would have returned (20), but it returned (100)
 //!   A contradiction.
 //! ```
 

@@ -81,8 +81,9 @@ impl Finding {
     /// The level is part of the command only where the case itself does not say it.
     pub fn replay_command(&self, path: &str) -> String {
         let others = self.others.iter().map(|trace| trace.engine.target.as_str());
-        let targets: Vec<String> = [self.target.as_str()].into_iter().chain(others).map(quoted).collect();
-        let mut command = format!("txloom run {} --on {} --oracle {}", quoted(path), targets.join(" "), self.oracle);
+        let targets: Vec<String> = [self.target.as_str()].into_iter().chain(others).map(shell_word).collect();
+        let mut command =
+            format!("txloom run {} --on {} --oracle {}", shell_word(path), targets.join(" "), self.oracle);
         let mut levels: Vec<&str> = self.trace.sessions.iter().map(|session| session.level.as_str()).collect();
         levels.dedup();
         let told = self.trace.sessions.iter().any(|session| self.case.level_of(&session.name).is_some());
@@ -118,7 +119,7 @@ fn level_of(trace: &Trace) -> String {
 }
 
 /// A word of a shell command, quoted if the shell would see more in it than text.
-fn quoted(word: &str) -> String {
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "+-_./:@%=,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_string();

@@ -84,8 +84,8 @@ fn print_mismatches(text: &mut String, mismatches: &[Mismatch], trace: &Trace) {
     for mismatch in mismatches {
         let at = match &mismatch.at {
             MismatchAt::Setup(at) => format!("setup {}", at + 1),
-            MismatchAt::Step(id) => format!("step {} ({})", id.0 + 1, trace.name(trace.step(*id).session)),
-            MismatchAt::Missing(session, item) => format!("step {} of {session}", item + 1),
+            MismatchAt::Step(id) => format!("step {}", trace.step_name(*id)),
+            MismatchAt::Missing(session, item) => format!("item {} of {session}", item + 1),
             MismatchAt::Final(table) => format!("table {}", code_span(table)),
             MismatchAt::Assert(name) => format!("assertion {}", code_span(name)),
         };

@@ -166,8 +166,7 @@ fn shapes(trace: &Trace, id: Option<StepId>) -> Vec<String> {
 }
 
 fn named(trace: &Trace, id: StepId) -> String {
-    let step = trace.step(id);
-    format!("step {} ({}: {})", id.0 + 1, trace.name(step.session), one_line(&step.sql))
+    format!("step {} ({})", trace.step_name(id), one_line(&trace.step(id).sql))
 }
 
 #[cfg(test)]
@@ -191,7 +190,7 @@ mod tests {
     fn a_server_that_died_is_found_with_its_last_words() {
         let mut trace = sample("a BEGIN > open; b SELECT 1 > idle; a UPDATE t > error connection-lost lost");
         trace.death = Some(Death { how: "signal 11".to_string(), log: vec!["up".to_string(), "panic! ".to_string()] });
-        let sentence = "the server died (signal 11) at step 3 (a: UPDATE t); the last line of its log: panic!";
+        let sentence = "the server died (signal 11) at step a2 (UPDATE t); the last line of its log: panic!";
         check(trace.clone(), "crash", sentence);
         trace.steps[2].outcome = None;
         check(trace, "crash", sentence);
@@ -202,7 +201,7 @@ mod tests {
         check(
             sample("a BEGIN > open; a UPDATE t > error connection-lost lost"),
             "crash-connection",
-            "a lost its connection at step 2 (a: UPDATE t), and the server is still there: connection-lost",
+            "a lost its connection at step a2 (UPDATE t), and the server is still there: connection-lost",
         );
     }
 
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(violation(&again).unwrap().fingerprint, violation(&trace).unwrap().fingerprint);
         trace.death = Some(Death { how: "signal 6".to_string(), log: vec!["    #8 0x55 in main".to_string()] });
         let words = "it complained in its log: WARNING: ThreadSanitizer: data race (pid=71)";
-        check(trace, "crash", &format!("the server died (signal 6) at step 2 (a: UPDATE t); {words}"));
+        check(trace, "crash", &format!("the server died (signal 6) at step a2 (UPDATE t); {words}"));
     }
 
     #[test]

@@ -112,14 +112,11 @@ fn violation(case: &Case, trace: &Trace, check: &Check) -> Violation {
     }
 }
 
-/// `after step 4 (b: COMMIT)`
+/// `after step b2 (COMMIT)`
 fn moment(trace: &Trace, check: &Check) -> String {
     match (check.when, check.after) {
         (AssertWhen::Kept | AssertWhen::End, _) => "at the end".to_string(),
-        (_, Some(id)) => {
-            let step = trace.step(id);
-            format!("after step {} ({}: {})", id.0 + 1, trace.name(step.session), one_line(&step.sql))
-        }
+        (_, Some(id)) => format!("after step {} ({})", trace.step_name(id), one_line(&trace.step(id).sql)),
         (_, None) => "after the setup, before any step".to_string(),
     }
 }
@@ -183,7 +180,7 @@ mod tests {
         let finding = check_found(
             AssertWhen::Each,
             vec![each(0, "()"), each(1, "(7)(8)"), each(1, "(9)")],
-            "the assertion No overdraft! does not hold after step 2 (b: COMMIT): its query returns (7) (8)",
+            "the assertion No overdraft! does not hold after step b1 (COMMIT): its query returns (7) (8)",
         );
         assert_eq!(
             finding.explanation.lines(),
@@ -193,7 +190,7 @@ mod tests {
                 "Then:",
                 "  it held once before",
                 "However:",
-                "  after step 2 (b: COMMIT), these rows were there: (7) (8)",
+                "  after step b1 (COMMIT), these rows were there: (7) (8)",
                 "A contradiction.",
             ]
         );

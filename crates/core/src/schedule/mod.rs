@@ -135,7 +135,9 @@ pub struct StepRef {
 
 impl fmt::Display for StepRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.session, self.index + 1)
+        // A session's name may end with a digit: `s1:2` is its second step, not the twelfth of `s`.
+        let separator = if self.session.as_str().ends_with(|c: char| c.is_ascii_digit()) { ":" } else { "" };
+        write!(f, "{}{separator}{}", self.session, self.index + 1)
     }
 }
 
@@ -159,5 +161,11 @@ mod tests {
         assert_eq!(schedule.switch_count(), 1);
         assert_eq!(schedule.sessions().count(), 3);
         assert_eq!(schedule.events().last(), Some(&Event::Heal));
+    }
+
+    #[test]
+    fn the_name_of_a_step_is_read_in_one_way_only() {
+        let named = |session: &str| StepRef { session: SessionName::new(session).unwrap(), index: 1 }.to_string();
+        assert_eq!([named("a"), named("s1")], ["a2", "s1:2"]);
     }
 }

@@ -112,10 +112,7 @@ pub fn transcript(trace: &Trace) -> String {
 }
 
 fn describe_event(trace: &Trace, event: &TraceEvent) -> String {
-    let step = |id: &StepId| {
-        let step = trace.step(*id);
-        format!("step {} of {}", id.0 + 1, trace.name(step.session))
-    };
+    let step = |id: &StepId| format!("step {}", trace.step_name(*id));
     match event {
         TraceEvent::Submitted(id) => format!("{} is submitted", step(id)),
         TraceEvent::Waiting { step: id, holders, .. } => {

@@ -14,7 +14,7 @@ use crate::case::{AssertWhen, SessionName};
 use crate::engine::{Death, EngineInfo, Holder, SessionId, State};
 use crate::level::LevelName;
 use crate::outcome::Outcome;
-use crate::schedule::{Constraint, Schedule, ScheduleEntry};
+use crate::schedule::{Constraint, Schedule, ScheduleEntry, StepRef};
 use crate::script::EndedCall;
 
 /// The position of a step in [`Trace::steps`].
@@ -148,6 +148,12 @@ impl Trace {
     /// The step with that id.
     pub fn step(&self, id: StepId) -> &StepRun {
         &self.steps[id.0]
+    }
+
+    /// The name of a step, as every report writes it: `b2` is the second step of b.
+    pub fn step_name(&self, id: StepId) -> StepRef {
+        let step = self.step(id);
+        StepRef { session: self.name(step.session).clone(), index: step.index }
     }
 
     /// The name of a session.

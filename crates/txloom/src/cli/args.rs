@@ -105,6 +105,10 @@ pub struct HuntArgs {
     /// What all random choices follow from: the same seed, the same cases
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Generate and judge only group N of this seed: the same cases as in a hunt with the same targets, profile, levels
+    /// and oracles. With -o, all of its cases are written, too
+    #[arg(long, value_name = "N", conflicts_with = "storm")]
+    pub group: Option<u64>,
     /// What cases look like: dt2, dbstorm, txcheck (for the graph oracle), or a TOML file [default: dt2]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
@@ -120,7 +124,8 @@ pub struct HuntArgs {
     /// Also let storms loose between the cases: many sessions at once, recorded and checked
     #[arg(long)]
     pub storm: bool,
-    /// Write findings into this directory: reduced cases, and reports beside them
+    /// Write findings into this directory: reduced cases, and reports beside them [default: txloom-findings, created with
+    /// the first finding]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// End with the first finding
@@ -288,6 +293,7 @@ Examples:
   txloom hunt                                      a demonstration: nothing to prepare, a few seconds
   txloom hunt model model+lost-update --cases 500  find a bug that we planted
   txloom hunt postgres --for 5m -o found           does PostgreSQL keep its promises?
+  txloom hunt postgres --seed 7 --group 12         the cases of group 12 of that seed once more
   txloom hunt postgres --oracle graph --profile txcheck   long statements, one database
   txloom hunt mariadb mysql@/opt/mysql --for 1h -o found --workers 2
 

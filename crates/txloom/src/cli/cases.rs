@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use txloom_core::case::{Case, parse_with_lines};
+use txloom_core::case::print::print;
+use txloom_core::case::{Case, Line, parse_with_lines};
 use txloom_core::formats::{self, Format, Imported};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Program, ProgramSyntaxError, Severity, front};
@@ -11,6 +12,7 @@ use txloom_core::program::{Diagnostic, Program, ProgramSyntaxError, Severity, fr
 use super::failure::Failure;
 use super::settings::is_stdin;
 use super::streams::Streams;
+use crate::hunt::findings::{DIRECTORY, Findings};
 
 /// Deeper than this, a directory is not searched: a link may lead in circles.
 const DEPTH_MAX: usize = 32;
@@ -119,6 +121,42 @@ pub(super) fn load_file(path: &Path, streams: &mut Streams) -> Result<Vec<Loaded
         cases.push(LoadedCase { file, case, lines: lines.clone(), is_foreign });
     }
     Ok(cases)
+}
+
+/// The case as it must be written into another directory: it names its program relative to itself.
+pub(super) fn moved(case: &Case, from: &str, to: &Path) -> Case {
+    let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_path_buf);
+    let mut case = case.clone();
+    let (from, to) = (directory(Path::new(from)), directory(to));
+    for entry in case.entries.iter_mut().filter(|_| from != to) {
+        if let Line::Program(named) = &mut entry.line {
+            let path = from.join(&*named);
+            *named = std::fs::canonicalize(&path).unwrap_or(path).display().to_string();
+        }
+    }
+    case
+}
+
+/// The name of a case without directory and extension: `a-3` for `a.spec#3`, `case` for the standard input.
+pub(super) fn stem(file: &str) -> String {
+    let (file, number) = match file.rsplit_once('#') {
+        Some((file, number)) if number.parse::<usize>().is_ok() => (file, format!("-{number}")),
+        _ => (file, String::new()),
+    };
+    let path = Path::new(file);
+    let stem = path.file_stem().filter(|_| !is_stdin(path)).map_or("case".into(), |stem| stem.to_string_lossy());
+    format!("{stem}{number}")
+}
+
+/// The file that a replay command can name: the case's own, or a copy among the findings if it has none.
+pub(super) fn replayable(loaded: &LoadedCase) -> Result<String, Failure> {
+    if Path::new(&loaded.file).exists() {
+        return Ok(loaded.file.clone());
+    }
+    let mut findings = Findings::later(Path::new(DIRECTORY));
+    let case = moved(&loaded.case, &loaded.file, &findings.dir().join("case.sql"));
+    let path = findings.write_case(&stem(&loaded.file), &print(&case)).map_err(Failure::bad_input)?;
+    Ok(path.display().to_string())
 }
 
 /// The text of a file, or the standard input.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
+use txloom_core::finding::shell_word;
 use txloom_core::level::{KNOWN_LEVELS, LevelName};
 use txloom_core::oracle;
 use txloom_core::schedule::Policy;
@@ -48,6 +49,8 @@ pub struct RunSettings {
     pub out: Option<PathBuf>,
     /// Where the history of the run goes, if it is wanted.
     pub save_history: Option<PathBuf>,
+    /// What a command must say besides case, targets, oracle and level so that the same happens.
+    pub replay_flags: String,
 }
 
 impl RunSettings {
@@ -67,6 +70,7 @@ impl RunSettings {
             format: Format::Text,
             out: None,
             save_history: None,
+            replay_flags: String::new(),
         }
     }
 
@@ -100,6 +104,7 @@ impl RunSettings {
             },
             out: args.out.clone(),
             save_history: args.save_history.clone(),
+            replay_flags: replay_flags(&args.server, &args.statement_limit, args.policy),
         };
         settings.check()?;
         Ok(settings)
@@ -130,6 +135,25 @@ impl RunSettings {
         }
         Ok(())
     }
+}
+
+/// The flags with which a replay command opens the same servers and treats waiting and slow statements the same way.
+pub fn replay_flags(server: &ServerArgs, statement_limit: &str, policy: PolicyName) -> String {
+    let mut flags: Vec<String> =
+        server.settings.iter().map(|setting| format!("--server-arg {}", shell_word(setting))).collect();
+    let limit = parse_duration(statement_limit).ok();
+    if limit.is_some_and(|limit| limit != ExecuteOptions::default().statement_limit) {
+        flags.push(format!("--statement-limit {}", shell_word(statement_limit)));
+    }
+    if policy == PolicyName::Wait {
+        flags.push("--policy wait".to_string());
+    }
+    flags.join(" ")
+}
+
+/// A command followed by flags, if there are any.
+pub fn with_flags(command: &str, flags: &str) -> String {
+    format!("{command} {flags}").trim_end().to_string()
 }
 
 /// Whether a case is to be read from the standard input.

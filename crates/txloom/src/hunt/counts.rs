@@ -12,6 +12,8 @@ pub struct Counts {
     pub statistics: Statistics,
     /// Judgements that an oracle could not reach, by the oracle and its reason.
     pub undecided: BTreeMap<String, u64>,
+    /// The first group in which each of these reasons was met.
+    pub undecided_in: BTreeMap<String, u64>,
     /// Cases that no thorough oracle could judge.
     pub undecided_cases: u64,
     /// Cases whose setup a target refused.
@@ -46,7 +48,8 @@ impl Counts {
     pub fn merge(&mut self, other: &Counts) {
         self.statistics.merge(&other.statistics);
         for (reason, count) in &other.undecided {
-            self.note_undecided(reason.clone(), *count);
+            let group = other.undecided_in.get(reason).copied().unwrap_or_default();
+            self.note_undecided(reason.clone(), *count, group);
         }
         self.undecided_cases += other.undecided_cases;
         self.refused += other.refused;
@@ -87,9 +90,11 @@ impl Counts {
         self.undecided.values().sum()
     }
 
-    pub(super) fn note_undecided(&mut self, reason: String, count: u64) {
+    pub(super) fn note_undecided(&mut self, reason: String, count: u64, group: u64) {
         let is_told = self.undecided.contains_key(&reason) || self.undecided.len() < REASONS_MAX;
-        *self.undecided.entry(if is_told { reason } else { OTHER_REASONS.to_string() }).or_default() += count;
+        let reason = if is_told { reason } else { OTHER_REASONS.to_string() };
+        self.undecided_in.entry(reason.clone()).and_modify(|first| *first = group.min(*first)).or_insert(group);
+        *self.undecided.entry(reason).or_default() += count;
     }
 
     /// All violations, whatever became of them.

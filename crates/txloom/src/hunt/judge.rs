@@ -24,6 +24,7 @@ pub(super) struct Violation {
 /// Has all oracles judge a case; what was seen goes into the counts.
 pub(super) fn judge(
     case: &Case,
+    group: u64,
     oracles: &[Box<dyn Oracle>],
     runner: &mut dyn Runner,
     counts: &mut Counts,
@@ -41,7 +42,7 @@ pub(super) fn judge(
                 counts.unreproducible += 1;
                 counts.note_trouble(format!("{}: {reason}", case.claim().unwrap_or_default()));
             }
-            Verdict::Unknown(reason) => counts.note_undecided(format!("{}: {reason}", oracle.name()), 1),
+            Verdict::Unknown(reason) => counts.note_undecided(format!("{}: {reason}", oracle.name()), 1, group),
             // What one oracle says of one case is one thing: its first words.
             Verdict::Violated(findings) => {
                 is_decided = true;

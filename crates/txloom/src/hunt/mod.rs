@@ -148,6 +148,10 @@ pub struct Hunt<'a> {
     pub storms: Option<Storms>,
     /// What a command line must say besides the targets so that it opens the same engines; part of replay commands.
     pub replay_flags: String,
+    /// What a command line must say besides targets and seed so that it generates the same groups.
+    pub group_flags: String,
+    /// The only group to judge; all that the budget allows, if absent.
+    pub group: Option<u64>,
 }
 
 impl<'a> Hunt<'a> {
@@ -167,6 +171,8 @@ impl<'a> Hunt<'a> {
             statement_limit: ExecuteOptions::default().statement_limit,
             storms: None,
             replay_flags: String::new(),
+            group_flags: String::new(),
+            group: None,
         }
     }
 
@@ -193,7 +199,9 @@ impl<'a> Hunt<'a> {
         let plan = self.plan(infos(&engines))?;
         let start = Instant::now();
         let shared = Shared::new(self, cases, start);
-        if watcher.started(&plan).is_break() {
+        let is_shown = watcher.started(&plan).is_continue();
+        let group = self.group.filter(|_| is_shown).map(|number| cases.group(number));
+        if !is_shown || group.is_some_and(|group| watcher.generated(&group).is_break()) {
             shared.stop(Ended::ByWatcher);
         }
         let (sender, receiver) = channel();
@@ -234,10 +242,12 @@ impl<'a> Hunt<'a> {
             oracles,
             profile: self.model.name.clone(),
             seed: self.seed,
+            group: self.group,
             budget: self.budget,
             workers: self.workers.max(1),
             storms: self.storms,
             replay_flags: self.replay_flags.clone(),
+            group_flags: self.group_flags.clone(),
         })
     }
 }

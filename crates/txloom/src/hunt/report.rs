@@ -23,6 +23,7 @@ pub fn plan_report(plan: &Plan) -> PlanReport {
         oracles: plan.oracles.iter().map(ToString::to_string).collect(),
         profile: plan.profile.clone(),
         seed: plan.seed,
+        group: plan.group,
         workers: plan.workers,
         seconds_max: plan.budget.time.map(|time| time.as_secs_f64()),
         cases_max: plan.budget.cases,
@@ -60,17 +61,22 @@ pub fn counts_report(counts: &Counts) -> CountsReport {
 
 /// Why judgements were not possible, most frequent first.
 fn undecided_reports(counts: &Counts) -> Vec<UndecidedReport> {
-    let report = |(reason, count): (&String, &u64)| UndecidedReport { reason: reason.clone(), count: *count };
+    let report = |(reason, count): (&String, &u64)| UndecidedReport {
+        reason: reason.clone(),
+        count: *count,
+        group: counts.undecided_in.get(reason).copied(),
+    };
     let mut reports: Vec<UndecidedReport> = counts.undecided.iter().map(report).collect();
     reports.sort_by_key(|report| std::cmp::Reverse(report.count));
     reports
 }
 
 /// A finding, with what is told of it and the file that it was written to.
-pub fn hunt_finding(found: &Found, finding: FindingReport, file: Option<String>) -> HuntFinding {
+pub fn hunt_finding(found: &Found, plan: &Plan, finding: FindingReport, file: Option<String>) -> HuntFinding {
     HuntFinding {
         number: found.number,
         group: found.origin.group,
+        generate: plan.group_command(found.origin.group),
         case_index: found.origin.case,
         repeats: found.repeats,
         steps: step_count(&found.finding.case),
@@ -119,7 +125,7 @@ pub fn recorded_finding(number: usize, found: &StormFound, file: Option<String>)
         number,
         kind: found.kind.clone(),
         sentence: found.sentence.clone(),
-        replay: file.as_deref().map(|file| found.replay_command(file)),
+        replay: file.as_deref().and_then(|file| found.replay_command(file)),
         storm: Box::new(StormReport { history: file.clone(), ..found.report.clone() }),
         file,
     }

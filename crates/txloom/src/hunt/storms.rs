@@ -23,7 +23,7 @@ use txloom_core::level::{LevelName, guarantees};
 use crate::report::model::StormReport;
 use crate::report::model::check::VerdictReport;
 use crate::storm::judge::{judge, promise};
-use crate::storm::report::{judgement_report, storm_report};
+use crate::storm::report::{check_command, judgement_report, storm_report};
 use crate::storm::workload::{Profile, Shape};
 use crate::storm::{self, Budget, Ended, PROFILES, Progress, Scale, Storm, Summary, Watcher};
 
@@ -76,13 +76,9 @@ pub struct StormFound {
 }
 
 impl StormFound {
-    /// The command that checks the evidence again, once it is in a file.
-    pub fn replay_command(&self, file: &str) -> String {
-        let judgement = self.report.judgement.as_ref().filter(|judgement| !judgement.promises_nothing);
-        match judgement.and_then(|judgement| judgement.promised.as_deref()) {
-            Some(level) => format!("txloom check {file} --level {}", level.replace(' ', "-")),
-            None => format!("txloom check {file}"),
-        }
+    /// The command that checks the evidence again, once it is in a file; `None` if the history is no evidence.
+    pub fn replay_command(&self, file: &str) -> Option<String> {
+        check_command(&self.report, file)
     }
 
     /// What tells it from others.

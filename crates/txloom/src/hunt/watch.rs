@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use txloom_core::case::Case;
 use txloom_core::engine::EngineInfo;
-use txloom_core::finding::Finding;
+use txloom_core::finding::{Finding, shell_word};
+use txloom_core::generate::Group;
 use txloom_core::level::LevelName;
 use txloom_core::reduce::Reduced;
 
@@ -26,6 +27,11 @@ pub trait Watcher {
 
     /// Something new was found by a storm.
     fn recorded(&mut self, _found: &StormFound) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// The only group of the hunt was generated.
+    fn generated(&mut self, _group: &Group) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -50,6 +56,8 @@ pub struct Plan {
     pub profile: String,
     /// What all random choices follow from.
     pub seed: u64,
+    /// The only group to judge, if there is one.
+    pub group: Option<u64>,
     /// When it ends.
     pub budget: Budget,
     /// How many cases are judged at the same time.
@@ -58,6 +66,18 @@ pub struct Plan {
     pub storms: Option<Storms>,
     /// What replay commands say besides the targets.
     pub replay_flags: String,
+    /// The words of a command that generates the same groups: all but the number of the group.
+    pub group_flags: String,
+}
+
+impl Plan {
+    /// The command that generates one group again and judges it, and no other.
+    pub fn group_command(&self, group: u64) -> String {
+        let targets: Vec<String> = self.targets.iter().map(|engine| shell_word(&engine.target)).collect();
+        let words = [targets.join(" "), self.group_flags.clone(), format!("--seed {} --group {group}", self.seed)];
+        let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        format!("txloom hunt {}", words.join(" "))
+    }
 }
 
 /// How far a hunt is.

@@ -36,6 +36,8 @@ pub(super) enum Message {
 pub(super) struct Shared<'a> {
     cases: &'a dyn Cases,
     cases_max: Option<u64>,
+    /// The only group to judge, if there is one.
+    only: Option<u64>,
     deadline: Option<Instant>,
     taken: Mutex<Taken>,
     turns: Turns,
@@ -57,6 +59,7 @@ impl<'a> Shared<'a> {
         Shared {
             cases,
             cases_max: hunt.budget.cases,
+            only: hunt.group,
             deadline: hunt.budget.time.and_then(|time| start.checked_add(time)),
             taken: Mutex::default(),
             turns: Turns::default(),
@@ -89,22 +92,28 @@ impl<'a> Shared<'a> {
         locked(&self.ended).is_some() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The next group; the last one is cut so that the number of cases is what was asked for.
-    fn take(&self) -> Option<Group> {
+    /// The next group and its position; the last one is cut so that the number of cases is what was asked for.
+    fn take(&self) -> Option<(u64, Group)> {
         // A group is made under the lock: only then is it known how many cases are left for the next one.
         let mut taken = locked(&self.taken);
         let left = self.cases_max.map_or(u64::MAX, |max| max.saturating_sub(taken.cases));
         if left == 0 || self.is_over() {
             return None;
         }
-        let mut group = self.cases.group(taken.groups);
+        let position = taken.groups;
+        let number = match self.only {
+            None => position,
+            Some(only) if position == 0 => only,
+            Some(_) => return None,
+        };
+        let mut group = self.cases.group(number);
         if group.cases.is_empty() {
             return None;
         }
         group.cases.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         taken.groups += 1;
         taken.cases += group.cases.len() as u64;
-        Some(group)
+        Some((position, group))
     }
 
     /// What the hunt came to.
@@ -163,8 +172,8 @@ impl<'a> Worker<'a> {
     }
 
     fn work_off(&mut self) -> Result<(), HuntError> {
-        while let Some(group) = self.shared.take() {
-            let turn = self.shared.turns.take(group.number);
+        while let Some((position, group)) = self.shared.take() {
+            let turn = self.shared.turns.take(position);
             let violations = self.judge_group(&group)?;
             self.tell();
             if !violations.is_empty() {
@@ -209,7 +218,7 @@ impl<'a> Worker<'a> {
             if self.shared.is_over() {
                 break;
             }
-            let judged = judge::judge(case, &self.oracles, &mut self.runner, &mut self.counts);
+            let judged = judge::judge(case, group.number, &self.oracles, &mut self.runner, &mut self.counts);
             for violation in self.observed(judged)?.unwrap_or_default() {
                 let oracle = self.oracles[violation.oracle].as_ref();
                 let again = judge::is_reproducible(&violation.finding, oracle, &mut self.runner);
@@ -227,8 +236,9 @@ impl<'a> Worker<'a> {
 
     fn note_unreproducible(&mut self, origin: Origin, violation: &Violation) {
         self.counts.unreproducible += 1;
-        let (Origin { group, case, .. }, sentence) = (origin, &violation.finding.sentence);
-        self.counts.note_trouble(format!("did not come again: {sentence} (group {group}, case {case})"));
+        let (Origin { seed, group, case }, sentence) = (origin, &violation.finding.sentence);
+        let place = format!("seed {seed}, group {group}, case {case}");
+        self.counts.note_trouble(format!("did not come again: {sentence} ({place})"));
     }
 
     fn sample(&mut self, group: u64, position: usize, case: &Case) -> Result<(), HuntError> {

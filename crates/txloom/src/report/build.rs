@@ -95,8 +95,8 @@ pub fn mismatch_report(mismatch: &Mismatch, lines: &[usize]) -> MismatchReport {
 pub fn divergence_report(first: &Trace, difference: &compare::Difference) -> Difference {
     let at = match difference.step.and_then(|id| first.steps.get(id.0).map(|step| (id, step))) {
         Some((id, step)) => {
-            let (name, sql) = (first.name(step.session), one_line(&step.sql));
-            format!("the {} of step {} ({name}: {sql})", difference.what, number(id))
+            let (name, sql) = (first.step_name(id), one_line(&step.sql));
+            format!("the {} of step {name} ({sql})", difference.what)
         }
         None => format!("the {}", difference.what),
     };
@@ -200,6 +200,7 @@ fn steps(case: &Case, trace: &Trace) -> Vec<StepReport> {
         let begins_item = before.is_none_or(|earlier| earlier.item != step.item);
         StepReport {
             step: number(id),
+            name: trace.step_name(id).to_string(),
             session: name.to_string(),
             sql: step.sql.clone(),
             call: calls.get(&(name.clone(), step.item)).filter(|_| begins_item).cloned(),

@@ -19,14 +19,14 @@ pub fn first_difference(first: &TraceReport, other: &TraceReport) -> Option<Diff
 fn step_difference(first: &StepReport, other: &StepReport) -> Option<Difference> {
     if (&first.session, &first.sql) != (&other.session, &other.sql) {
         let sent = |step: &StepReport| format!("{}: {}", step.session, one_line(&step.sql));
-        return Some(Difference { at: format!("step {}", first.step), first: sent(first), other: sent(other) });
+        return Some(Difference { at: format!("step {}", first.name), first: sent(first), other: sent(other) });
     }
     let same = first.waited == other.waited
         && first.cancelled == other.cancelled
         && sorted(&first.resumed) == sorted(&other.resumed)
         && same_outcome(first.outcome.as_ref(), other.outcome.as_ref());
     (!same).then(|| Difference {
-        at: format!("step {} ({}: {})", first.step, first.session, one_line(&first.sql)),
+        at: format!("step {} ({})", first.name, one_line(&first.sql)),
         first: fate(first),
         other: fate(other),
     })
@@ -155,13 +155,13 @@ mod tests {
 
     #[test]
     fn rows_waits_errors_and_state_count() {
-        let at = "step 1 (a: SELECT v FROM t)";
+        let at = "step a1 (SELECT v FROM t)";
         check(select(&[&["1"]]), select(&[&["2"]]), Some((at, "(1)", "(2)")));
         check(select(&[&["1"]]), select(&[]), Some((at, "(1)", "(empty)")));
         let update = |play: Play| play.done("b", "COMMIT", ok());
         let waits = Play::new("a b").waits("a", "UPDATE t", "b").done("b", "COMMIT", ok()).goes_on("a", changed(1));
         let goes = update(Play::new("a b").done("a", "UPDATE t", changed(1)));
-        check(waits, goes, Some(("step 1 (a: UPDATE t)", "waits for b, then 1 row changed", "1 row changed")));
+        check(waits, goes, Some(("step a1 (UPDATE t)", "waits for b, then 1 row changed", "1 row changed")));
         let ends = |v: &str| select(&[]).ends_with("t", table("v", &[&[v]]));
         check(ends("1"), ends("2"), Some(("the final state of t", "(1)", "(2)")));
         check(ends("1"), select(&[]), Some(("the final state of t", "(1)", "no such table")));

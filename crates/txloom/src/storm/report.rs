@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use txloom_core::finding::shell_word;
 use txloom_core::history::History;
 use txloom_core::history::anomaly::Named;
 use txloom_core::history::check::{Checker, Verdict};
@@ -82,6 +83,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         invariants: invariants(summary),
         judgement,
         history: None,
+        replay: None,
         troubles: summary.troubles.clone(),
     }
 }
@@ -220,6 +222,12 @@ fn stale_violation(history: &History, stale: &StaleRead) -> Option<ViolationRepo
     }
 }
 
+/// The command that shows again what is wrong with a history; `None` if the history shows nothing wrong.
+pub fn check_command(report: &StormReport, file: &str) -> Option<String> {
+    let level = report.judgement.as_ref()?.shown_by.as_deref()?;
+    Some(format!("txloom check {} --level {}", shell_word(file), level.replace(' ', "-")))
+}
+
 /// What the checker says.
 pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> JudgementReport {
     let Judgement { checker, promised, verdict, stale, survey, time } = judgement;
@@ -227,6 +235,10 @@ pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> Judgeme
     let violated = match verdict {
         Verdict::Violated(reason) => Some(tell(reason, 1)),
         Verdict::Holds(_) | Verdict::Undecided(_) => stale.as_ref().and_then(|stale| stale_violation(history, stale)),
+    };
+    let shown_by = match verdict {
+        Verdict::Violated(_) => promised.map(|level| level.to_string()),
+        Verdict::Holds(_) | Verdict::Undecided(_) => violated.as_ref().map(|_| SHOWN_BY.to_string()),
     };
     let is_same = |named: &Named| violated.as_ref().is_some_and(|told| told.anomaly == named.to_string());
     let anomalies: Vec<ViolationReport> = survey
@@ -245,6 +257,7 @@ pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> Judgeme
         evidence: "recorded".to_string(),
         promised: promised.map(|level| level.to_string()),
         promises_nothing: *promised == Some(Promise::Nothing),
+        shown_by,
         verdict: match (verdict, violated) {
             (_, Some(violation)) => VerdictReport::Violated { violation: Box::new(violation) },
             (Verdict::Undecided(why), None) => VerdictReport::Undecided { why: why.clone() },

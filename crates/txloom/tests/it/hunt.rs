@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{TestDir, limited, output, root, txloom};
+use crate::support::{Finished, TestDir, limited, output, root, txloom};
 
-/// The report of a hunt, as JSON.
+/// The report of a hunt in an empty directory, as JSON.
 fn report(arguments: &[&str]) -> (i32, serde_json::Value) {
-    let finished = output(&[&["hunt", "--format", "json"], arguments].concat());
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let directory = TestDir::new(&format!("hunt-report-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+    let mut hunt = txloom(&[&["hunt", "--format", "json"], arguments].concat());
+    let finished = Finished::from(hunt.current_dir(directory.path()).output().expect("the binary starts"));
     let report = serde_json::from_str(&finished.stdout);
     (finished.code, report.unwrap_or_else(|error| panic!("{error}: {}{}", finished.stdout, finished.stderr)))
 }

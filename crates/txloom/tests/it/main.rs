@@ -18,6 +18,7 @@
 //! * `traces`: our own traces as histories, and what the checker says of them
 //! * `reduce`: cases made smaller, hand-written and imported ones
 //! * `hunt`: hunts, from the command line to the replay of what they found
+//! * `replays`: every command that a report prints shows the finding again
 //! * `load`: many rows at once: they come back as they went in, and what is refused is told
 //! * `storm`: storms, recorded and checked; what is refused
 //! * `storm_faults`: storms in which the server is killed, paused, restarted, or runs out of disk
@@ -65,6 +66,7 @@ mod histories;
 mod traces;
 mod reduce;
 mod hunt;
+mod replays;
 mod load;
 mod storm;
 mod storm_faults;

@@ -189,7 +189,7 @@ fn an_assertion_breaks_where_the_level_lets_it() {
             let mut runner = runner(&[target]);
             let finding = found(&Invariant::default(), &at("read committed"), &mut runner);
             assert_eq!(finding.fingerprint.kind(), "invariant-no-overdraft");
-            let words = "the assertion no overdraft does not hold after step 8 (b: COMMIT): its query returns (-80)";
+            let words = "the assertion no overdraft does not hold after step b4 (COMMIT): its query returns (-80)";
             assert_eq!(finding.sentence, words);
             let verdict = Invariant::default().judge(&at("serializable"), &mut runner);
             assert!(matches!(verdict, Ok(Verdict::Holds(_))), "{verdict:?}");

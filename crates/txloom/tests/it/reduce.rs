@@ -124,7 +124,7 @@ fn json_tells_the_sizes() {
         assert_eq!(run.code, 1, "{}", run.stderr);
         let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("the output is JSON");
         let case = &report["cases"][0];
-        assert_eq!((&report["kind"], &case["before"]["items"]), (&"reduced".into(), &8.into()), "{}", run.stdout);
+        assert_eq!((&report["kind"], &case["before"]["items"]), (&"reduced".into(), &10.into()), "{}", run.stdout);
         assert_eq!((&case["complete"], &case["tests"]), (&false.into(), &5.into()), "{}", run.stdout);
     });
 }

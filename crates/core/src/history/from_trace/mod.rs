@@ -33,6 +33,7 @@ use super::build::{Builder, Head};
 use super::{History, KeyId, Op, Scalar, Status};
 use crate::case::Case;
 use crate::outcome::TxStatus;
+use crate::schedule::StepRef;
 use crate::sql::{self, StatementKind};
 use crate::trace::transactions::{Fate, Start, Transaction, transactions};
 use crate::trace::{StepId, StepRun, Trace, TraceEvent};
@@ -43,7 +44,7 @@ use crate::value::Value;
 #[error("no history: {sql}: {reason}")]
 pub struct NotTraceable {
     /// The step; `None` if it is a statement of the setup.
-    pub step: Option<StepId>,
+    pub step: Option<StepRef>,
     /// Its text.
     pub sql: String,
     /// What is wrong with it.
@@ -58,7 +59,7 @@ pub fn history_of(case: &Case, trace: &Trace) -> Result<History, NotTraceable> {
     }
     let mut accesses = Vec::new();
     for (at, step) in trace.steps.iter().enumerate() {
-        let refuse = |reason| refuse(StepId(at), step, reason);
+        let refuse = |reason| refuse(trace, StepId(at), reason);
         let access = access(step, &registers.tables, trace).map_err(refuse)?;
         access.as_ref().map_or(Ok(()), |access| registers.note(access)).map_err(refuse)?;
         accesses.push(access);
@@ -70,8 +71,8 @@ pub fn history_of(case: &Case, trace: &Trace) -> Result<History, NotTraceable> {
     Ok(writer.builder.finish())
 }
 
-fn refuse(id: StepId, step: &StepRun, reason: String) -> NotTraceable {
-    NotTraceable { step: Some(id), sql: step.sql.clone(), reason }
+fn refuse(trace: &Trace, id: StepId, reason: String) -> NotTraceable {
+    NotTraceable { step: Some(trace.step_name(id)), sql: trace.step(id).sql.clone(), reason }
 }
 
 /// What a step does to registers; `None` if nothing.
@@ -164,7 +165,7 @@ impl Writer<'_> {
             let Some(access) = self.accesses[id.0].clone() else {
                 continue;
             };
-            self.ops(step, &access, &mut ops).map_err(|reason| refuse(*id, step, reason))?;
+            self.ops(step, &access, &mut ops).map_err(|reason| refuse(self.trace, *id, reason))?;
         }
         if ops.is_empty() {
             return Ok(());
@@ -337,13 +338,13 @@ mod tests {
 
     #[test]
     fn what_does_not_tell_versions_is_refused() {
-        let check = |steps: &str, step: usize, words: &str| {
+        let check = |steps: &str, step: &str, words: &str| {
             let refusal = run(steps).unwrap_err();
-            assert_eq!(refusal.step, Some(StepId(step)), "{steps}");
+            assert_eq!(refusal.step.as_ref().map(ToString::to_string).as_deref(), Some(step), "{steps}");
             assert!(refusal.to_string().contains(words), "{refusal}");
         };
-        check("a: SELECT * FROM t; a: UPDATE t SET v = v + 1 WHERE id = 1", 1, "not a plain");
-        check("a: UPDATE t SET v = 10 WHERE id = 1", 0, "the value 10 twice");
-        check("a: DELETE FROM t WHERE id = 3", 0, "more than one reason");
+        check("a: SELECT * FROM t; a: UPDATE t SET v = v + 1 WHERE id = 1", "a2", "not a plain");
+        check("a: UPDATE t SET v = 10 WHERE id = 1", "a1", "the value 10 twice");
+        check("a: DELETE FROM t WHERE id = 3", "a1", "more than one reason");
     }
 }

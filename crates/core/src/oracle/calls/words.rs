@@ -57,10 +57,7 @@ pub(super) fn broken(case: &Case, trace: &Trace, name: &str) -> Violation {
     let rows = check.and_then(|check| check.outcome.rows()).map(|result| trace.engine.dialect.values(result));
     let rows = print_rows(&rows.unwrap_or_default());
     let moment = match check.and_then(|check| check.after) {
-        Some(id) => {
-            let step = trace.step(id);
-            format!("after step {} ({}: {})", id.0 + 1, trace.name(step.session), one_line(&step.sql))
-        }
+        Some(id) => format!("after step {} ({})", trace.step_name(id), one_line(&trace.step(id).sql)),
         None => "at the end".to_string(),
     };
     let query = case.entries.iter().find_map(|entry| match &entry.line {

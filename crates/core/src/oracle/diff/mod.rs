@@ -6,10 +6,10 @@
 //!
 //! ```text
 //!              a                         b                    mariadb           mysql
-//!   step 1     UPDATE t SET c = 2                             1 row changed     1 row changed    the same
-//!   step 2                               DELETE FROM t        waits             waits            the same
-//!   step 3     COMMIT                                         2 goes on         2 goes on        the same
-//!   step 4                               SELECT * FROM t      (1)               (empty)          diff-rows
+//!   a1         UPDATE t SET c = 2                             1 row changed     1 row changed    the same
+//!   b1                                   DELETE FROM t        waits             waits            the same
+//!   a2         COMMIT                                         b1 goes on        b1 goes on       the same
+//!   b2                                   SELECT * FROM t      (1)               (empty)          diff-rows
 //!   the end                                                   t = (1)           t = (empty)      the state as well
 //! ```
 //!
@@ -143,8 +143,8 @@ fn raced(trace: &Trace, comparison: &Comparison) -> Option<String> {
     let is_before = parted.is_none_or(|round| rounds::rounds(trace).get(round).is_none_or(|round| at < round.end));
     let counts = is_before && comparison.kind() != Kind::Death;
     counts.then(|| {
-        let (target, name) = (&trace.engine.target, trace.name(trace.step(step).session));
-        format!("{RACED}, on {target}, by step {} of {name}: what follows is the engine's choice", step.0 + 1)
+        let (target, name) = (&trace.engine.target, trace.step_name(step));
+        format!("{RACED}, on {target}, by step {name}: what follows is the engine's choice")
     })
 }
 

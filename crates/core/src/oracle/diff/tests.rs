@@ -64,7 +64,7 @@ fn a_step_that_waits_on_one_target_only() {
             "a UPDATE t > open; b DELETE t > idle; a COMMIT > idle",
         ),
         "diff-waiting",
-        "step 2 (b: DELETE t) waits on x, but does not wait on y",
+        "step b1 (DELETE t) waits on x, but does not wait on y",
     );
 }
 
@@ -76,8 +76,8 @@ fn a_step_that_goes_on_at_another_point() {
             "a UPDATE t > open; b DELETE t > waits idle; a ROLLBACK TO s > open; a COMMIT > idle; b > completes",
         ),
         "diff-waiting",
-        "step 2 (b: DELETE t) goes on after step 3 (a: ROLLBACK TO s) on x, \
-         but still waits after step 3 (a: ROLLBACK TO s) on y",
+        "step b1 (DELETE t) goes on after step a2 (ROLLBACK TO s) on x, \
+         but still waits after step a2 (ROLLBACK TO s) on y",
     );
 }
 
@@ -105,14 +105,14 @@ fn deadlocks_and_their_victims() {
     check(
         pair(&closer, &nobody),
         "diff-deadlock",
-        "step 5 (b: UPDATE t) leads to a deadlock with b as its victim on x, but leads to no deadlock on y",
+        "step b2 (UPDATE t) leads to a deadlock with b as its victim on x, but leads to no deadlock on y",
     );
     let first = "a BEGIN > open; a UPDATE t > open; b UPDATE u > open; a UPDATE u > waits error deadlock idle; \
                  b UPDATE t > open; a > completes";
     check(
         pair(&closer, first),
         "diff-deadlock",
-        "step 5 (b: UPDATE t) leads to a deadlock with b as its victim on x, \
+        "step b2 (UPDATE t) leads to a deadlock with b as its victim on x, \
          but leads to a deadlock with a as its victim on y",
     );
 }
@@ -121,7 +121,7 @@ fn deadlocks_and_their_victims() {
 fn errors_differ_in_presence_and_in_fate() {
     let insert = |answer: &str| format!("a INSERT t > {answer}");
     let check_error = |x: &str, y: &str, sentence: &str| {
-        check(pair(&insert(x), &insert(y)), "diff-error", &format!("step 1 (a: INSERT t) {sentence}"));
+        check(pair(&insert(x), &insert(y)), "diff-error", &format!("step a1 (INSERT t) {sentence}"));
     };
     check_error("idle", "error unique idle", "succeeds on x, but fails (error unique) on y");
     check_error(
@@ -148,12 +148,12 @@ fn a_conflict_at_commit_is_an_answer_like_any_other() {
     check(
         pair("a BEGIN > open; a COMMIT > error serialization-failure idle", "a BEGIN > open; a COMMIT > idle"),
         "diff-error",
-        "step 2 (a: COMMIT) fails (error serialization-failure) on x, but succeeds on y",
+        "step a2 (COMMIT) fails (error serialization-failure) on x, but succeeds on y",
     );
     check(
         pair("a BEGIN > open; a COMMIT > tag ROLLBACK idle", "a BEGIN > open; a COMMIT > tag COMMIT idle"),
         "diff-error",
-        "step 2 (a: COMMIT) is answered with ROLLBACK on x, but succeeds on y",
+        "step a2 (COMMIT) is answered with ROLLBACK on x, but succeeds on y",
     );
     // To refuse in two ways is the same, and whoever does not say what it did may have refused.
     check_silent(pair("a COMMIT > tag ROLLBACK idle", "a COMMIT > error other idle"));
@@ -167,7 +167,7 @@ fn warnings_are_compared_within_a_dialect() {
     check(
         traces.clone(),
         "diff-warning",
-        "step 1 (a: UPDATE t) gives a warning (Truncated) on x, but gives no warning on y",
+        "step a1 (UPDATE t) gives a warning (Truncated) on x, but gives no warning on y",
     );
     let mut remark = traces.clone();
     remark[0].steps[0].outcome.as_mut().unwrap().notices[0].severity = "Note".to_string();
@@ -183,12 +183,12 @@ fn rows_differ_whatever_their_order() {
     check(
         pair(&select("(1)(2)"), &select("(1)")),
         "diff-rows",
-        "step 1 (a: SELECT c1 FROM t) returns (1) (2) on x, but (1) on y",
+        "step a1 (SELECT c1 FROM t) returns (1) (2) on x, but (1) on y",
     );
     check(
         pair(&select("(1)(1)(2)"), &select("(1)(2)(2)")),
         "diff-rows",
-        "step 1 (a: SELECT c1 FROM t) returns (1) (1) (2) on x, but (1) (2) (2) on y",
+        "step a1 (SELECT c1 FROM t) returns (1) (1) (2) on x, but (1) (2) (2) on y",
     );
     check_silent(pair(&select("(1)(2)"), &select("(2)(1)")));
     let mut named = pair(&select("(1)(2)"), &select("(2)(1)"));
@@ -203,7 +203,7 @@ fn the_order_counts_where_there_is_only_one() {
     check(
         pair(&select("(1)(2)"), &select("(2)(1)")),
         "diff-rows",
-        "step 1 (a: SELECT c1 FROM t ORDER BY c1) returns (1) (2) on x, but (2) (1) on y",
+        "step a1 (SELECT c1 FROM t ORDER BY c1) returns (1) (2) on x, but (2) (1) on y",
     );
     let tie = |rows: &str| format!("a SELECT * FROM t ORDER BY c1 > rows {rows} idle");
     check_silent(pair(&tie("(1,5)(1,6)"), &tie("(1,6)(1,5)")));
@@ -216,7 +216,7 @@ fn a_limit_is_compared_by_the_number_of_rows() {
     check(
         pair(&select("(1)"), &select("()")),
         "diff-rows",
-        "step 1 (a: SELECT c1 FROM t LIMIT 1) returns (1) on x, but (empty) on y",
+        "step a1 (SELECT c1 FROM t LIMIT 1) returns (1) on x, but (empty) on y",
     );
 }
 
@@ -245,7 +245,7 @@ fn counts_are_compared_where_both_count_alike() {
         }
         match silent {
             true => check_silent(traces),
-            false => check(traces, "diff-count", &format!("step 1 (a: {sql}) changes 1 row on x, but 2 rows on y")),
+            false => check(traces, "diff-count", &format!("step a1 ({sql}) changes 1 row on x, but 2 rows on y")),
         }
     };
     check_count("UPDATE t SET v = 1", true, false);
@@ -269,7 +269,7 @@ fn the_final_state_is_compared_in_any_case() {
     check(
         vec![trace("x", steps, "t=(1)"), trace("y", "a UPDATE t > error check idle", "t=(2)")],
         "diff-error",
-        "step 1 (a: UPDATE t) succeeds on x, but fails (error check) on y; the data that is left differs as well: \
+        "step a1 (UPDATE t) succeeds on x, but fails (error check) on y; the data that is left differs as well: \
          the table t ends with (1) on x, but (2) on y",
     );
     check(
@@ -292,10 +292,10 @@ fn a_death_is_a_difference_of_its_own() {
     check(
         vec![alive, dead()],
         "diff-death",
-        "the server survives on x, but dies (signal 11) at step 2 (a: UPDATE t) on y",
+        "the server survives on x, but dies (signal 11) at step a2 (UPDATE t) on y",
     );
     // That all of them die makes it no better.
-    check(vec![dead(), dead()], "diff-death", "the server dies (signal 11) at step 2 (a: UPDATE t) on y (1) and y (2)");
+    check(vec![dead(), dead()], "diff-death", "the server dies (signal 11) at step a2 (UPDATE t) on y (1) and y (2)");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn the_first_discrepancy_is_told() {
         "a SELECT c1 FROM t > rows (1) idle; a DELETE t > affected 1 idle; b SELECT c1 FROM t > rows () idle",
         "a SELECT c1 FROM t > rows (1) idle; a DELETE t > affected 0 idle; b SELECT c1 FROM t > rows (1) idle",
     ));
-    assert_eq!(finding.sentence, "step 2 (a: DELETE t) changes 1 row on x, but 0 rows on y");
+    assert_eq!(finding.sentence, "step a2 (DELETE t) changes 1 row on x, but 0 rows on y");
     assert_eq!(
         finding.explanation.lines(),
         [
@@ -312,11 +312,11 @@ fn the_first_discrepancy_is_told() {
             "  x = toy 1.0",
             "  y = toy 1.0",
             "Then:",
-            "  step 1 went the same way on all of them",
+            "  everything before step a2 went the same way on all of them",
             "  the data that is left is the same on all of them",
             "However:",
-            "  on x, step 2 (a: DELETE t) changes 1 row",
-            "  on y, step 2 (a: DELETE t) changes 0 rows",
+            "  on x, step a2 (DELETE t) changes 1 row",
+            "  on y, step a2 (DELETE t) changes 0 rows",
             "A contradiction.",
         ]
     );
@@ -332,12 +332,12 @@ fn among_several_the_odd_one_is_named() {
     check(
         vec![run("x", "(1)"), run("y", "(2)"), run("z", "(2)")],
         "diff-rows",
-        "x is the odd one out: step 1 (a: SELECT c1 FROM t) returns (1) on x, but (2) on y and z",
+        "x is the odd one out: step a1 (SELECT c1 FROM t) returns (1) on x, but (2) on y and z",
     );
     check(
         vec![run("x", "(1)"), run("y", "(2)"), run("z", "(3)")],
         "diff-rows",
-        "step 1 (a: SELECT c1 FROM t) returns (1) on x, but (2) on y, and (3) on z",
+        "step a1 (SELECT c1 FROM t) returns (1) on x, but (2) on y, and (3) on z",
     );
     let finding = found(vec![run("x", "(1)"), run("x", "(2)"), run("z", "(2)")]);
     assert!(finding.sentence.starts_with("x (1) is the odd one out: "), "{}", finding.sentence);
@@ -420,13 +420,13 @@ fn a_difference_between_two_toys_is_found_and_explained() {
     let finding = Diff::default().explain(findings.remove(0), &mut toys).unwrap();
     assert_eq!(
         finding.sentence,
-        "step 7 (b: COMMIT) succeeds on blind, but fails (error serialization-failure) on strict \
+        "step b3 (COMMIT) succeeds on blind, but fails (error serialization-failure) on strict \
          (this takes concurrency)"
     );
     assert_eq!(
         finding.explanation.thens,
         [
-            "steps 1 to 6 went the same way on all of them",
+            "everything before step b3 went the same way on all of them",
             "the data that is left is the same on all of them",
             "neither one session alone nor the sessions one after the other show it",
             "it takes a: without, it is gone; it does not take c",

@@ -109,11 +109,15 @@ pub(super) fn explanation(runs: &Labelled<'_>, comparison: &Comparison) -> Expla
         let told = runs.told(|trace| ending(trace, table));
         however.extend(told.iter().map(|one| format!("on {}, the table {table} {}", and(&one.who), one.words)));
     }
-    Explanation { lets: runs.traces.iter().zip(&runs.labels).map(engine).collect(), thens: shared(comparison), however }
+    Explanation {
+        lets: runs.traces.iter().zip(&runs.labels).map(engine).collect(),
+        thens: shared(runs, comparison),
+        however,
+    }
 }
 
 /// What went the same way, in a clause or two.
-fn shared(comparison: &Comparison) -> Vec<String> {
+fn shared(runs: &Labelled<'_>, comparison: &Comparison) -> Vec<String> {
     let same_data = || {
         let ends = comparison.first.is_some_and(|first| first.kind != Kind::Death) && comparison.tables.is_empty();
         ends.then(|| "the data that is left is the same on all of them".to_string())
@@ -121,9 +125,7 @@ fn shared(comparison: &Comparison) -> Vec<String> {
     let before = match comparison.first.and_then(|first| first.step.min(first.cause)) {
         None => Some("all steps went the same way on all of them".to_string()),
         Some(StepId(0)) => None,
-        Some(StepId(1)) => Some("step 1 went the same way on all of them".to_string()),
-        Some(StepId(2)) => Some("steps 1 and 2 went the same way on all of them".to_string()),
-        Some(StepId(cause)) => Some(format!("steps 1 to {cause} went the same way on all of them")),
+        Some(id) => Some(format!("everything before {} went the same way on all of them", named_in(runs, id))),
     };
     before.into_iter().chain(same_data()).collect()
 }
@@ -141,20 +143,30 @@ fn described(engine: &EngineInfo) -> String {
 fn subject(runs: &Labelled<'_>, first: &Discrepancy) -> String {
     let wanted = if first.kind == Kind::Deadlock { first.cause } else { first.step };
     match (first.kind, wanted) {
-        (Kind::Steps, Some(id)) => format!("step {}", id.0 + 1),
+        (Kind::Steps, Some(id)) => named_in(runs, id),
         (Kind::Death, _) => "the server".to_string(),
         (_, Some(id)) => {
-            let owner = runs.traces.iter().find(|trace| id.0 < trace.steps.len());
-            owner.map_or_else(|| format!("step {}", id.0 + 1), |trace| named(trace, id))
+            let owner = owner(runs, id);
+            owner.map_or_else(|| named_in(runs, id), |trace| named(trace, id))
         }
         (_, None) => "the run".to_string(),
     }
 }
 
-/// `step 4 (b: DELETE FROM t)`
+/// The first run that has a step with that number.
+fn owner<'a>(runs: &Labelled<'a>, id: StepId) -> Option<&'a Trace> {
+    runs.traces.iter().copied().find(|trace| id.0 < trace.steps.len())
+}
+
+/// `step b2`; `the end` where no run has such a step.
+fn named_in(runs: &Labelled<'_>, id: StepId) -> String {
+    owner(runs, id).map_or_else(|| "the end".to_string(), |trace| format!("step {}", trace.step_name(id)))
+}
+
+/// `step b2 (DELETE FROM t)`
 pub(super) fn named(trace: &Trace, id: StepId) -> String {
     let step = trace.step(id);
-    format!("step {} ({}: {})", id.0 + 1, trace.name(step.session), shortened(&sql::one_line(&step.sql)))
+    format!("step {} ({})", trace.step_name(id), shortened(&sql::one_line(&step.sql)))
 }
 
 /// What became of the subject in one run: a verb, and what goes with it.

@@ -12,6 +12,7 @@ use crate::case::SessionName;
 use crate::case::expect::Rows;
 use crate::dialect::Dialect;
 use crate::outcome::{ErrorClass, Outcome};
+use crate::schedule::StepRef;
 use crate::sql;
 use crate::trace::{StepId, Trace};
 use crate::value::Value;
@@ -36,8 +37,8 @@ pub(in crate::oracle) struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::oracle) struct Seen {
     place: Place,
-    /// The position of the step among its session's, from 1, as the run had it.
-    pub(in crate::oracle) number: usize,
+    /// The name of the step, as the run had it.
+    pub(in crate::oracle) name: StepRef,
     pub(in crate::oracle) sql: String,
     pub(in crate::oracle) answer: Answer,
 }
@@ -87,7 +88,12 @@ impl Observations {
         let dialect = trace.engine.dialect;
         let seen = |(id, step): (usize, &crate::trace::StepRun)| {
             let answer = Answer::of(&step.sql, step.outcome.as_ref()?, dialect);
-            Some(Seen { place: place(StepId(id))?, number: step.index + 1, sql: sql::one_line(&step.sql), answer })
+            Some(Seen {
+                place: place(StepId(id))?,
+                name: trace.step_name(StepId(id)),
+                sql: sql::one_line(&step.sql),
+                answer,
+            })
         };
         let tables = trace.final_state.iter().flat_map(|state| &state.tables);
         let sorted = |mut rows: Rows| {

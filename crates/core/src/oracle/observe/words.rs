@@ -19,7 +19,7 @@ pub(in crate::oracle) fn aspect(difference: &Difference) -> &'static str {
     }
 }
 
-/// `step 2 of b (SELECT …) would have returned (20), but it returned (100)`
+/// `step b2 (SELECT …) would have returned (20), but it returned (100)`
 pub(in crate::oracle) fn difference(difference: &Difference) -> String {
     match difference {
         Difference::Answer { did, would } => {
@@ -39,7 +39,7 @@ pub(in crate::oracle) fn difference(difference: &Difference) -> String {
 }
 
 fn step(seen: &Seen) -> String {
-    format!("step {} of {} ({})", seen.number, seen.session(), shortened(&seen.sql, STATEMENT_SHOWN))
+    format!("step {} ({})", seen.name, shortened(&seen.sql, STATEMENT_SHOWN))
 }
 
 /// A verb that serves as past tense and as participle, and what goes with it.

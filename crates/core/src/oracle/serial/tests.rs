@@ -53,7 +53,7 @@ fn a_lost_update_is_in_no_serial_order() {
     assert_eq!(
         finding.sentence,
         "two calls of withdraw, by a and b, both committed, but neither order of them gives what was seen: \
-         if a ran before b, step 2 of b (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
+         if a ran before b, step b2 (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
          but it returned (100)"
     );
     assert_eq!(
@@ -65,9 +65,9 @@ fn a_lost_update_is_in_no_serial_order() {
             "Then:",
             "  all of these committed, so one of their 2 serial orders should give what was seen",
             "However:",
-            "  if a ran before b, step 2 of b (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
+            "  if a ran before b, step b2 (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
              but it returned (100)",
-            "  if b ran before a, step 2 of a (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
+            "  if b ran before a, step a2 (SELECT balance FROM accounts WHERE id = 1) would have returned (20), \
              but it returned (100)",
             "A contradiction.",
         ]
@@ -174,7 +174,7 @@ fn write_skew_between_statements_is_found() {
     assert_eq!(
         finding.sentence,
         "the transactions a and b both committed, but neither order of them gives what was seen: if a ran before b, \
-         step 2 of b (SELECT v FROM t) would have returned (0) (1), but it returned (1) (1)"
+         step b2 (SELECT v FROM t) would have returned (0) (1), but it returned (1) (1)"
     );
     assert_eq!(finding.explanation.lets[0], "a = BEGIN; SELECT v FROM t; UPDATE t SET v = 0 WHERE id = 1; COMMIT");
 }
@@ -359,7 +359,7 @@ fn one_session_has_one_order() {
     assert_eq!(
         finding.sentence,
         "the transactions a.1, a.2 committed, but their only serial order does not give what was seen: \
-         if a.1 ran before a.2, step 2 of a (UPDATE u) would have failed with the error unique, but it succeeded"
+         if a.1 ran before a.2, step a2 (UPDATE u) would have failed with the error unique, but it succeeded"
     );
 }
 

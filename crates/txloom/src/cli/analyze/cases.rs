@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use txloom_core::case::{Case, print};
-use txloom_core::finding::Finding;
+use txloom_core::finding::{Finding, shell_word};
 use txloom_core::oracle::invariant;
 
 use super::super::failure::Failure;
+use super::super::settings::with_flags;
 use crate::analyze::Project;
 use crate::analyze::trial::PROGRAM_FILE;
 use crate::report::model::analysis::FateReport;
@@ -17,21 +18,23 @@ use crate::report::svg;
 pub(super) struct Folder {
     path: PathBuf,
     count: usize,
+    /// What replay commands say besides the case, its target and the oracle.
+    flags: String,
 }
 
 impl Folder {
     /// Creates the directory, and writes the program.
-    pub(super) fn new(path: &Path, project: &Project) -> Result<Folder, Failure> {
+    pub(super) fn new(path: &Path, project: &Project, flags: &str) -> Result<Folder, Failure> {
         std::fs::create_dir_all(path)
             .map_err(|error| Failure::bad_input(format!("cannot create {}: {error}", path.display())))?;
         write(&path.join(PROGRAM_FILE), &project.program.to_string())?;
-        Ok(Folder { path: path.to_path_buf(), count: 0 })
+        Ok(Folder { path: path.to_path_buf(), count: 0, flags: flags.to_string() })
     }
 
     /// Writes the case of a schedule, and says in the report how to run it.
     pub(super) fn write(&mut self, name: &str, finding: &Finding, fate: &mut FateReport) -> Result<(), Failure> {
         let shown = self.next(name, &finding.case)?;
-        fate.replay = Some(finding.replay_command(&shown));
+        fate.replay = Some(with_flags(&finding.replay_command(&shown), &self.flags));
         fate.case = Some(shown);
         Ok(())
     }
@@ -54,7 +57,9 @@ impl Folder {
         fate: &mut FateReport,
     ) -> Result<(), Failure> {
         let shown = self.next(&format!("lost-behind-{name}"), case)?;
-        fate.replay = Some(format!("txloom run {shown} --on {target} --oracle {}", invariant::NAME));
+        let (file, target) = (shell_word(&shown), shell_word(target));
+        let command = format!("txloom run {file} --on {target} --oracle {}", invariant::NAME);
+        fate.replay = Some(with_flags(&command, &self.flags));
         fate.case = Some(shown);
         Ok(())
     }

@@ -222,7 +222,8 @@ fn try_all(
     super::settings::tell_of_kept(std::slice::from_ref(&info), &settings.server, streams);
     let level = settings.trial.level.to_string();
     told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level });
-    let mut cases = settings.out.as_deref().map(|out| cases::Folder::new(out, project)).transpose()?;
+    let mut cases =
+        settings.out.as_deref().map(|out| cases::Folder::new(out, project, &settings.replay_flags)).transpose()?;
     for (schedule, entry) in analysis.schedules.iter().zip(&mut told.schedules) {
         if interrupt::requested() {
             return Ok(());

@@ -62,7 +62,8 @@ pub(super) fn search(
         let shown = name.as_ref().unwrap_or(&info.default_level).to_string();
         told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level: shown });
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
-        let folder = settings.out.as_deref().map(|out| Folder::new(out, project)).transpose()?;
+        let folder =
+            settings.out.as_deref().map(|out| Folder::new(out, project, &settings.replay_flags)).transpose()?;
         let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
         let trials = Trials::new(project, runner, name.clone(), given.is_some(), nodes);
         run_all(trials, &found, &mut anomalies, folder)?;

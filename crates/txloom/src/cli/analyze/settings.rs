@@ -11,7 +11,7 @@ use txloom_core::program::front::Definitions;
 use txloom_core::program::state::{self, Samples};
 use txloom_core::search::cycles::Bounds;
 
-use super::super::args::ServerArgs;
+use super::super::args::{PolicyName, ServerArgs};
 use super::super::cases::{expand_any, read_file};
 use super::super::failure::Failure;
 use super::super::settings::{self, is_stdin};
@@ -34,6 +34,8 @@ pub(super) struct AnalyzeSettings {
     pub(super) trial: Settings,
     /// Where cases go.
     pub(super) out: Option<PathBuf>,
+    /// What replay commands say besides the case, its target and the oracle.
+    pub(super) replay_flags: String,
     /// What private servers are told.
     pub(super) server: ServerArgs,
     /// The anomalies that are searched for.
@@ -92,7 +94,8 @@ impl AnalyzeSettings {
         };
         let (out, server) = (args.out.clone(), args.server.clone());
         let runs = args.run;
-        Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, search, runs })
+        let replay_flags = settings::replay_flags(&args.server, &args.statement_limit, PolicyName::Skip);
+        Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, replay_flags, search, runs })
     }
 
     /// Reads all files: those that are text, and then the logs, which mean something only together with the tables.

@@ -5,11 +5,12 @@
 //! reduced, explained and printed as plain SQL. Then that there is silence where nothing is wrong: the corpus runs on
 //! SQLite.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use txloom_core::case::{self, Case};
 use txloom_core::oracle::Runner;
 use txloom_core::oracle::serial::Serial;
+use txloom_core::program::Program;
 
 use super::super::failure::Failure;
 use super::super::run::execute;
@@ -17,10 +18,10 @@ use super::super::settings::RunSettings;
 use super::super::streams::Streams;
 use super::parts;
 use super::search::{self, Catch, Outcome};
-use crate::corpus;
 use crate::engines::{self, Target};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
+use crate::hunt::findings::Findings;
 use crate::interrupt;
 use crate::report::build::finding_report;
 use crate::report::model::{CaseReport, TargetRun, Totals};
@@ -32,20 +33,22 @@ const PLANTED_TARGET: &str = "model+lost-update";
 /// The target that the corpus runs on.
 const CORPUS_TARGET: &str = "sqlite";
 
-/// What the reduced case is called, if the user names no file.
-const CASE_FILE: &str = "lost-update.sql";
+/// The name of the file of the reduced case, without its extension.
+const CASE_NAME: &str = "lost-update";
 
 const INTRODUCTION: &str = "\
-Two people withdraw money from one account at the same time. The program reads the balance, and writes the difference \
-if there is enough. Snapshot isolation promises that the second of two such writers is refused; but the database is \
-model, a small one of our own, and we have planted a bug in it: the second one is let through.";
+Two people withdraw money from one account at the same time. The program takes the amount off the balance if there is \
+enough. Snapshot isolation promises that the second of two such writers is refused; but the database is model, a small \
+one of our own, and we have planted a bug in it: the second one is let through, and the first withdrawal is lost.";
 
 const WITHDRAWALS: &str = include_str!("withdrawals.sql");
 
-/// Shows both; the reduced case is written into the directory, if there is one.
-pub(super) fn show(directory: Option<&Path>, streams: &mut Streams) -> Result<Exit, Failure> {
+const WITHDRAW: &str = include_str!("withdraw.sql");
+
+/// Shows both; the reduced case is written into the directory of findings.
+pub(super) fn show(findings: &mut Findings, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut planted = start(PLANTED_TARGET)?;
-    show_planted(directory, &mut planted, streams)?;
+    show_planted(findings, &mut planted, streams)?;
     drop(planted);
     let mut healthy = start(CORPUS_TARGET)?;
     show_corpus(&mut healthy, streams)
@@ -60,10 +63,10 @@ fn parse(target: &str) -> Result<Target, Failure> {
 }
 
 /// Finds, reduces and explains the planted bug.
-fn show_planted(directory: Option<&Path>, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
+fn show_planted(findings: &mut Findings, runner: &mut dyn Runner, streams: &mut Streams) -> Result<(), Failure> {
     say(streams, "A planted bug", INTRODUCTION)?;
     match search::search(&Serial::default(), &withdrawals()?, runner)? {
-        Outcome::Caught(catch) => show_catch(directory, *catch, runner, streams),
+        Outcome::Caught(catch) => show_catch(findings, *catch, runner, streams),
         Outcome::Undecided(reason) => {
             let message = format!("txloom: the search for the planted bug came to no conclusion: {reason}");
             Err(Failure { exit: Exit::Undecided, message })
@@ -76,7 +79,7 @@ fn show_planted(directory: Option<&Path>, runner: &mut dyn Runner, streams: &mut
 }
 
 fn show_catch(
-    directory: Option<&Path>,
+    findings: &mut Findings,
     catch: Catch,
     runner: &mut dyn Runner,
     streams: &mut Streams,
@@ -86,23 +89,13 @@ fn show_catch(
         return Err(Failure::interrupted());
     }
     let case_text = case::print::print(&parts::flatten(&finding));
-    let path = directory.map(|directory| directory.join(CASE_FILE));
-    if let Some(path) = &path {
-        let cannot = |error| Failure::bad_input(format!("cannot write {}: {error}", path.display()));
-        std::fs::write(path, &case_text).map_err(cannot)?;
-    }
-    let file = path.as_ref().map_or(CASE_FILE.to_string(), |path| path.display().to_string());
-    let replay = finding.replay_command(&file);
+    let path = findings.write_case(CASE_NAME, &case_text).map_err(Failure::bad_input)?;
+    let replay = finding.replay_command(&path.display().to_string());
     let options = *streams.text_options();
     let schedules = if catch.schedule_count == 1 { "schedule" } else { "schedules" };
     let found = format!("It is found after {} {schedules}. {reduction}", catch.schedule_count);
     streams.print(&format!("\n{}\n", text::paragraph(&found, &options)))?;
-    streams.print(&text::print_finding(&finding_report(&finding, case_text, replay), &options))?;
-    if path.is_none() {
-        let hint = "(The case is written to that file by `txloom hunt -o .`.)";
-        streams.print(&text::paragraph(hint, &options))?;
-    }
-    Ok(())
+    streams.print(&text::print_finding(&finding_report(&finding, case_text, replay), &options))
 }
 
 /// Runs the corpus on a database that is as it should be.
@@ -156,7 +149,9 @@ fn say(streams: &mut Streams, heading: &str, words: &str) -> Result<(), Failure>
 fn withdrawals() -> Result<Case, Failure> {
     let mut case = case::parse(WITHDRAWALS)
         .map_err(|error| Failure::in_file("withdrawals.sql", error.line, error.column, &error.message, &error.text))?;
-    case.program = Some(corpus::withdraw());
+    let program = Program::parse(WITHDRAW)
+        .map_err(|error| Failure::in_file("withdraw.sql", error.line, error.column, &error.message, &error.text))?;
+    case.program = Some(Arc::new(program));
     Ok(case)
 }
 

@@ -25,7 +25,7 @@ use super::failure::Failure;
 use super::streams::Streams;
 use crate::engines;
 use crate::exit::Exit;
-use crate::hunt::findings::Findings;
+use crate::hunt::findings::{DIRECTORY, Findings};
 use crate::hunt::report::hunt_report;
 use crate::hunt::{Budget, Hunt, HuntError, Summary, conclusion};
 use crate::report::model::{Body, Report};
@@ -39,10 +39,13 @@ const DEMONSTRATION_TIME: Duration = Duration::from_secs(5);
 /// Runs the command.
 pub fn run(args: &HuntArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut settings = HuntSettings::new(args)?;
-    let findings = args.out.as_deref().map(Findings::open).transpose().map_err(Failure::bad_input)?;
+    let mut findings = match &args.out {
+        Some(out) => Findings::open(out).map_err(Failure::bad_input)?,
+        None => Findings::later(Path::new(DIRECTORY)),
+    };
     let mut exit = Exit::Clean;
     if args.targets.is_empty() && args.on.is_empty() && settings.format == Format::Text {
-        exit = demonstrate(args.out.as_deref(), streams)?;
+        exit = demonstrate(&mut findings, streams)?;
         if settings.has_default_budget {
             settings.budget = Budget::time(DEMONSTRATION_TIME);
         }
@@ -50,13 +53,13 @@ pub fn run(args: &HuntArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     Ok(exit.or(hunt(&settings, findings, streams)?))
 }
 
-fn demonstrate(directory: Option<&Path>, streams: &mut Streams) -> Result<Exit, Failure> {
-    let exit = demonstration::show(directory, streams)?;
+fn demonstrate(findings: &mut Findings, streams: &mut Streams) -> Result<Exit, Failure> {
+    let exit = demonstration::show(findings, streams)?;
     streams.print("\n\n")?;
     Ok(exit)
 }
 
-fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Streams) -> Result<Exit, Failure> {
+fn hunt(settings: &HuntSettings, findings: Findings, streams: &mut Streams) -> Result<Exit, Failure> {
     let open = || settings.targets.iter().map(engines::open).collect();
     let oracles = |targets: &[_]| settings.oracles(targets);
     let hunt = Hunt {
@@ -72,6 +75,8 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
         statement_limit: settings.statement_limit,
         storms: settings.storms,
         replay_flags: settings.replay_flags.clone(),
+        group_flags: settings.group_flags.clone(),
+        group: settings.group,
         ..Hunt::new(&open)
     };
     let mut show = Show::new(settings, findings, streams);
@@ -81,21 +86,21 @@ fn hunt(settings: &HuntSettings, findings: Option<Findings>, streams: &mut Strea
     let report = hunt_report(&summary, told, recorded);
     let concluded = concluded(&summary, trouble);
     let whole = Report::concluded(Body::Hunt(Box::new(report)), &concluded);
-    let saved = findings.as_ref().map(|findings| findings.write_summary(&whole).map(|_| ()));
-    if let Some(Err(error)) = saved {
+    let is_kept = settings.is_out_named || (findings.is_open() && has_found(&summary));
+    if let Some(Err(error)) = is_kept.then(|| findings.write_summary(&whole)) {
         streams.complain(&format!("txloom: {error}"));
     }
-    let is_silent = summary.found.is_empty() && summary.recorded.is_empty();
     if settings.format == Format::Json {
         streams.print(&json::print(&whole))?;
         return Ok((&concluded).into());
     }
     streams.print(&format!("\n{}", text::print(&whole, streams.text_options())))?;
-    if !is_silent && findings.is_none() {
-        let hint = "(-o DIR writes every finding into a directory, with the case that shows it.)";
-        streams.print(&text::paragraph(hint, &streams.text_options().clone()))?;
-    }
     conclude(&concluded, streams)
+}
+
+/// True if the hunt itself found something; the demonstration before it does not count.
+fn has_found(summary: &Summary) -> bool {
+    !summary.found.is_empty() || !summary.recorded.is_empty()
 }
 
 /// The conclusion of the hunt; a finding that could not be written is a gap, since its replay command does not work.

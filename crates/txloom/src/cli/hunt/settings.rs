@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
 use txloom_core::finding::known::Known;
+use txloom_core::finding::shell_word;
 use txloom_core::generate::model::Model;
 use txloom_core::generate::profile;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::{self, Oracle};
 use txloom_core::suggest::hint;
 
-use super::super::args::{Format, HuntArgs};
+use super::super::args::{Format, HuntArgs, PolicyName};
 use super::super::failure::Failure;
 use super::super::settings;
 use crate::engines::{Place, Target};
@@ -58,6 +59,12 @@ pub(super) struct HuntSettings {
     pub(super) storms: Option<Storms>,
     /// What private servers are told, as flags.
     pub(super) replay_flags: String,
+    /// What generates the same groups, as flags.
+    pub(super) group_flags: String,
+    /// Whether the user named the directory of findings.
+    pub(super) is_out_named: bool,
+    /// The only group to judge, if there is one.
+    pub(super) group: Option<u64>,
 }
 
 impl HuntSettings {
@@ -66,7 +73,8 @@ impl HuntSettings {
         let mut targets = settings::targets_to_compare(args.targets.iter().chain(&args.on))?;
         settings::tell_servers(&mut targets, &args.server)?;
         let time = args.time.as_deref().map(settings::parse_span).transpose()?;
-        let has_default_budget = time.is_none() && args.cases.is_none();
+        // A group ends by itself.
+        let has_default_budget = time.is_none() && args.cases.is_none() && args.group.is_none();
         check_counts(args, &targets)?;
         Ok(HuntSettings {
             targets,
@@ -84,7 +92,10 @@ impl HuntSettings {
             format: args.format,
             keep_server: args.server.keep_server,
             storms: args.storm.then(Storms::default),
-            replay_flags: replay_flags(&args.server.settings),
+            replay_flags: settings::replay_flags(&args.server, &args.statement_limit, PolicyName::Skip),
+            group_flags: group_flags(args),
+            group: args.group,
+            is_out_named: args.out.is_some(),
         })
     }
 
@@ -115,10 +126,17 @@ fn check_counts(args: &HuntArgs, targets: &[Target]) -> Result<(), Failure> {
     }
 }
 
-/// The flags with which servers are told the same.
-fn replay_flags(settings: &[String]) -> String {
-    let flag = |setting: &String| format!("--server-arg '{}'", setting.replace('\'', "'\\''"));
-    settings.iter().map(flag).collect::<Vec<_>>().join(" ")
+/// The flags with which the same groups are generated and judged in the same way.
+fn group_flags(args: &HuntArgs) -> String {
+    let flag = |name: &str, value: &str| format!("--{name} {}", shell_word(value));
+    let mut flags: Vec<String> = args.profile.iter().map(|profile| flag("profile", profile)).collect();
+    flags.extend(args.level.iter().map(|level| flag("level", level)));
+    flags.extend(args.oracle.iter().map(|oracle| flag("oracle", oracle)));
+    flags.extend(args.known.iter().map(|known| flag("known", &known.display().to_string())));
+    flags.extend(args.no_known.then(|| "--no-known".to_string()));
+    let servers = settings::replay_flags(&args.server, &args.statement_limit, PolicyName::Skip);
+    flags.extend((!servers.is_empty()).then_some(servers));
+    flags.join(" ")
 }
 
 /// A profile that is shipped, or one from a file.

@@ -1,11 +1,14 @@
 //! What is shown and written while a hunt runs.
 //!
-//! The first finding of a kind is shown in full, the others in a line each; all of them go into the directory, if there
-//! is one. If a finding cannot be written there, it is shown in full: nothing is lost.
+//! The first finding of a kind is shown in full, the others in a line each; all of them go into the directory. If a
+//! finding cannot be written there, it is shown in full: nothing is lost.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+
+use txloom_core::case::print::print;
+use txloom_core::generate::Group;
 
 use super::super::args::Format;
 use super::super::failure::Failure;
@@ -30,7 +33,7 @@ pub(super) struct Show<'a> {
     /// The first failure to print.
     failure: Option<Failure>,
     /// Where findings are written.
-    pub(super) findings: Option<Findings>,
+    pub(super) findings: Findings,
     /// What has been told of each finding.
     pub(super) told: Vec<HuntFinding>,
     /// What has been told of what storms found.
@@ -41,7 +44,7 @@ pub(super) struct Show<'a> {
 
 impl<'a> Show<'a> {
     /// Nothing has been shown yet.
-    pub(super) fn new(settings: &'a HuntSettings, findings: Option<Findings>, streams: &'a mut Streams) -> Show<'a> {
+    pub(super) fn new(settings: &'a HuntSettings, findings: Findings, streams: &'a mut Streams) -> Show<'a> {
         Show {
             settings,
             streams,
@@ -84,32 +87,30 @@ impl<'a> Show<'a> {
 
     /// Writes the history of a storm into the directory; says so if that fails.
     fn write_recorded(&mut self, found: &StormFound) -> RecordedFinding {
-        let file = match self.findings.as_mut().map(|findings| findings.write_recorded(found)) {
-            Some(Ok(file)) => file.map(|file| file.display().to_string()),
-            Some(Err(error)) => {
+        let file = match self.findings.write_recorded(found) {
+            Ok(file) => file.map(|file| file.display().to_string()),
+            Err(error) => {
                 self.trouble = true;
                 self.streams.complain(&format!("txloom: {error}; the finding follows"));
                 None
             }
-            None => None,
         };
         recorded_finding(self.next_number(), found, file)
     }
 
     /// Writes a finding into the directory; says so if that fails.
     fn write(&mut self, found: &Found, plan: &Plan) -> HuntFinding {
-        match self.findings.as_mut().map(|findings| findings.write(found, plan)) {
-            Some(Ok(written)) => {
+        match self.findings.write(found, plan) {
+            Ok(written) => {
                 let file = written.case.display().to_string();
-                return hunt_finding(found, written.report, Some(file));
+                hunt_finding(found, plan, written.report, Some(file))
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 self.trouble = true;
                 self.streams.complain(&format!("txloom: {error}; the finding follows"));
+                hunt_finding(found, plan, findings::unwritten_report(found, plan), None)
             }
-            None => {}
         }
-        hunt_finding(found, findings::report(found, plan, &findings::would_be_name(found)), None)
     }
 }
 
@@ -126,6 +127,20 @@ impl Watcher for Show<'_> {
         self.print(&text)
     }
 
+    fn generated(&mut self, group: &Group) -> ControlFlow<()> {
+        if !self.settings.is_out_named {
+            return ControlFlow::Continue(());
+        }
+        for (position, case) in group.cases.iter().enumerate() {
+            let name = format!("group-{}-case-{position}", group.number);
+            if let Err(error) = self.findings.write_case(&name, &print(case)) {
+                self.trouble = true;
+                self.streams.complain(&format!("txloom: {error}"));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn found(&mut self, found: &Found) -> ControlFlow<()> {
         let Some(plan) = self.plan.take() else { return ControlFlow::Continue(()) };
         let told = HuntFinding { number: self.next_number(), ..self.write(found, &plan) };
@@ -134,7 +149,7 @@ impl Watcher for Show<'_> {
         let is_lost = self.trouble && told.file.is_none();
         let options = self.streams.text_options();
         let text = if is_first || is_lost {
-            format!("\n{}\n", text::print_finding(&told.finding, options))
+            format!("\n{}\n", text::print_whole_hunt_finding(&told, options))
         } else {
             text::print_hunt_finding(&told, options)
         };

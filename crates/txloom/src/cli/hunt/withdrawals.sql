@@ -3,8 +3,9 @@
 -- @isolation snapshot isolation
 -- @program withdraw.sql
 /*init*/ CREATE TABLE accounts (id INT PRIMARY KEY, balance INT NOT NULL);
-/*init*/ CREATE TABLE refusals (account INT NOT NULL, amount INT NOT NULL);
+/*init*/ CREATE TABLE customers (id INT PRIMARY KEY, account INT NOT NULL);
 /*init*/ INSERT INTO accounts VALUES (1, 100);
 /*init*/ INSERT INTO accounts VALUES (2, 500);
-/*a*/ -- call withdraw(account=1, amount=80)
-/*b*/ -- call withdraw(account=1, amount=80)
+/*init*/ INSERT INTO customers VALUES (7, 1);
+/*a*/ -- call withdraw(account=1, amount=30)
+/*b*/ -- call withdraw(account=1, amount=20)

@@ -174,9 +174,8 @@ impl Unmet<'_> {
         match &self.mismatch.at {
             MismatchAt::Setup(index) => (format!("statement {} of the setup", index + 1), None),
             MismatchAt::Step(id) => {
-                let step = self.trace.step(*id);
-                let sql = one_line(&step.sql);
-                (format!("step {} ({}: {sql})", id.0 + 1, self.trace.name(step.session)), Some(sql))
+                let sql = one_line(&self.trace.step(*id).sql);
+                (format!("step {} ({sql})", self.trace.step_name(*id)), Some(sql))
             }
             MismatchAt::Missing(session, item) => (format!("item {} of {session}", item + 1), None),
             MismatchAt::Final(table) => (format!("the table {table} at the end"), None),

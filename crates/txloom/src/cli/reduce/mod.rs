@@ -14,20 +14,21 @@ mod progress;
 
 use std::path::{Path, PathBuf};
 
-use txloom_core::case::{Case, Line, print::print};
+use txloom_core::case::{Case, print::print};
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::finding::Finding;
 use txloom_core::oracle::Runner;
 use txloom_core::reduce;
 
 use super::args::{Format, RunArgs, RunFormat, ServerArgs};
-use super::cases::{self, LoadedCase};
+use super::cases::{self, LoadedCase, moved};
 use super::conclude::conclude;
 use super::failure::Failure;
 use super::run::start;
-use super::settings::{RunSettings, is_stdin, tell_of_kept};
+use super::settings::{RunSettings, tell_of_kept, with_flags};
 use super::streams::Streams;
 use crate::exit::Exit;
+use crate::hunt::findings::{DIRECTORY, Findings};
 use crate::interrupt;
 use crate::report::build::{finding_report, reduced_case};
 use crate::report::model::{Body, ReducedCase, ReducedReport, Report};
@@ -63,7 +64,7 @@ pub struct ReduceArgs {
     /// What private servers are told.
     #[command(flatten)]
     pub server: ServerArgs,
-    /// Write the reduced case to FILE; to a directory, if there is more than one
+    /// Write the reduced case to FILE; to a directory, if there is more than one [default: txloom-findings]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -189,14 +190,9 @@ fn reduce_one(
     let stays = |_| smaller.clone();
     let explained =
         if interrupt::requested() { smaller } else { oracle.explain(smaller.clone(), runner).unwrap_or_else(stays) };
-    let (path, is_written) = out_path(args, loaded);
-    let written = with_program(&explained.case, &loaded.file, &path);
-    let text = print(&written);
-    if is_written {
-        std::fs::write(&path, &text)
-            .map_err(|error| Failure::bad_input(format!("cannot write {}: {error}", path.display())))?;
-    }
-    let report = finding_report(&explained, text, replay(&explained, &path));
+    let (text, path) = write(args, loaded, &explained.case)?;
+    let replay = with_flags(&replay(&explained, &path), &settings.replay_flags);
+    let report = finding_report(&explained, text, replay);
     let is_shown = reduced.reproduced || interrupt::requested();
     Ok((reduced_case(&loaded.file, &reduced, report), is_shown))
 }
@@ -207,29 +203,18 @@ fn replay(finding: &Finding, path: &Path) -> String {
     command.replace(&format!(" --oracle {}", expectations::NAME), "")
 }
 
-/// Where the reduced case goes, or would go if the user said so.
-fn out_path(args: &ReduceArgs, loaded: &LoadedCase) -> (PathBuf, bool) {
-    let file = Path::new(&loaded.file);
-    let stem = file.file_stem().filter(|_| !is_stdin(file)).map_or("case".into(), |stem| stem.to_string_lossy());
-    // A permutation of a spec is called `a.spec#3`.
-    let number = loaded.file.rsplit_once('#').map(|(_, number)| format!("-{number}")).unwrap_or_default();
-    match &args.out {
-        Some(out) if out.is_dir() => (out.join(format!("{stem}{number}.sql")), true),
-        Some(out) => (out.clone(), true),
-        None => (PathBuf::from(format!("{stem}{number}-reduced.sql")), false),
-    }
-}
-
-/// The case as it must be written elsewhere: it names its program relative to itself.
-fn with_program(case: &Case, from: &str, to: &Path) -> Case {
-    let directory = |path: &Path| path.parent().map_or(PathBuf::new(), Path::to_path_buf);
-    let mut case = case.clone();
-    let (from, to) = (directory(Path::new(from)), directory(to));
-    for entry in case.entries.iter_mut().filter(|_| from != to) {
-        if let Line::Program(named) = &mut entry.line {
-            let path = from.join(&*named);
-            *named = std::fs::canonicalize(&path).unwrap_or(path).display().to_string();
-        }
-    }
-    case
+/// Writes the reduced case where the user said, or among the findings. Gives its text and its file.
+fn write(args: &ReduceArgs, loaded: &LoadedCase, case: &Case) -> Result<(String, PathBuf), Failure> {
+    let stem = cases::stem(&loaded.file);
+    let Some(out) = &args.out else {
+        let mut findings = Findings::later(Path::new(DIRECTORY));
+        let text = print(&moved(case, &loaded.file, &findings.dir().join("case.sql")));
+        let path = findings.write_case(&format!("{stem}-reduced"), &text).map_err(Failure::bad_input)?;
+        return Ok((text, path));
+    };
+    let path = if out.is_dir() { out.join(format!("{stem}.sql")) } else { out.clone() };
+    let text = print(&moved(case, &loaded.file, &path));
+    std::fs::write(&path, &text)
+        .map_err(|error| Failure::bad_input(format!("cannot write {}: {error}", path.display())))?;
+    Ok((text, path))
 }

@@ -38,7 +38,7 @@ pub(super) fn write(path: &Path, loaded: &LoadedCase, history: Result<History, N
 
 fn explain(refusal: &NotTraceable) -> String {
     let NotTraceable { step, sql, reason } = refusal;
-    let place = step.map_or_else(|| "its setup".to_string(), |step| format!("step {}", step.0 + 1));
+    let place = step.as_ref().map_or_else(|| "its setup".to_string(), |step| format!("step {step}"));
     format!(
         "{place}, `{}`: {reason}; a history needs rows that are written and read whole, each value at most once per row",
         sql.trim_end_matches(';')

@@ -4,13 +4,12 @@ use txloom_core::case::{Case, print::print};
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::finding::Finding;
 use txloom_core::oracle::{self, Oracle, RunError, Runner, Verdict};
-use txloom_core::schedule::Policy;
 
 use super::super::args::Format;
-use super::super::cases::LoadedCase;
+use super::super::cases::{LoadedCase, replayable};
 use super::super::conclude::conclude;
 use super::super::failure::Failure;
-use super::super::settings::RunSettings;
+use super::super::settings::{RunSettings, with_flags};
 use super::super::streams::Streams;
 use super::execute::{error_cause, fatal};
 use crate::exit::Exit;
@@ -135,7 +134,7 @@ fn judge(
             for finding in findings {
                 // What cannot be found out about a finding does not make it less of one.
                 let explained = fatal(oracle.explain(finding.clone(), runner))?.unwrap_or(finding);
-                let replay = replay(settings, loaded, &explained);
+                let replay = replay(settings, loaded, &explained)?;
                 reports.push(finding_report(&explained, print(&explained.case), replay));
             }
             (VerdictReport::Violated { findings: reports }, None)
@@ -161,16 +160,13 @@ fn in_short(verdict: &Verdict) -> String {
 }
 
 /// The command that shows a finding again: on the file that was judged, which says nothing of the flags.
-fn replay(settings: &RunSettings, loaded: &LoadedCase, finding: &Finding) -> String {
+fn replay(settings: &RunSettings, loaded: &LoadedCase, finding: &Finding) -> Result<String, Failure> {
     let told: &Case = &loaded.case;
     let mut as_written = finding.clone();
     as_written.case = told.clone();
-    let mut command = as_written.replay_command(&loaded.file);
+    let mut command = as_written.replay_command(&replayable(loaded)?);
     if let Some(level) = settings.level.as_ref().filter(|_| !command.contains(" --level ")) {
         command.push_str(&format!(" --level {}", level.as_str().replace(' ', "-")));
     }
-    if settings.policy == Policy::Wait {
-        command.push_str(" --policy wait");
-    }
-    command
+    Ok(with_flags(&command, &settings.replay_flags))
 }

@@ -25,11 +25,12 @@ use super::failure::Failure;
 use super::streams::Streams;
 use crate::engines;
 use crate::exit::Exit;
+use crate::hunt::findings::{DIRECTORY, Findings};
 use crate::report::model::storm::JudgementReport;
 use crate::report::model::{Body, Report, StormReport};
 use crate::report::{json, text};
 use crate::storm::judge::{Judgement, judge, promise};
-use crate::storm::report::{judgement_report, storm_report};
+use crate::storm::report::{check_command, judgement_report, storm_report};
 use crate::storm::{Storm, Summary, Workload, conclusion};
 use settings::StormSettings;
 use watcher::Show;
@@ -200,9 +201,14 @@ fn tell(
     let saved = settings.save_history.as_deref().map(|path| save_history(path, summary));
     let judgement = if settings.check { judgement(summary, settings.check_limit, streams)? } else { None };
     let mut report = storm_report(summary, judgement, workload);
-    let is_saved = matches!(saved, Some(Ok(())));
-    report.history = settings.save_history.as_ref().filter(|_| is_saved).map(|path| path.display().to_string());
-    let concluded = concluded(summary, &report, settings, saved.and_then(Result::err), streams);
+    let saved = match saved {
+        Some(Ok(())) => Ok(settings.save_history.clone()),
+        Some(Err(failure)) => Err(failure),
+        None => keep_evidence(&report, summary),
+    };
+    report.history = saved.as_ref().ok().and_then(|path| path.as_ref().map(|path| path.display().to_string()));
+    report.replay = report.history.as_deref().and_then(|file| check_command(&report, file));
+    let concluded = concluded(summary, &report, settings, saved.err(), streams);
     let report = Report::concluded(Body::Storm(Box::new(report)), &concluded);
     if settings.format == Format::Json {
         streams.print(&json::print(&report))?;
@@ -225,6 +231,14 @@ fn concluded(
         streams.complain(&failure.message);
     }
     conclusion(summary, report.judgement.as_ref(), settings.check).with_gaps(unsaved.as_ref().map(gap))
+}
+
+/// Keeps a history that shows something wrong, so that it can be checked again.
+fn keep_evidence(report: &StormReport, summary: &Summary) -> Result<Option<PathBuf>, Failure> {
+    let is_evidence = report.judgement.as_ref().is_some_and(|judgement| judgement.shown_by.is_some());
+    let Some(history) = summary.history.as_ref().filter(|_| is_evidence) else { return Ok(None) };
+    let mut findings = Findings::later(Path::new(DIRECTORY));
+    findings.write_history("storm", history).map(Some).map_err(Failure::bad_input)
 }
 
 fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {

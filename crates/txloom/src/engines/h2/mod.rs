@@ -172,7 +172,8 @@ impl Engine for H2Engine {
     fn snapshot(&mut self) -> Result<State, EngineError> {
         let tables = self.ask(
             "SELECT TABLE_SCHEMA, TABLE_NAME FROM INFORMATION_SCHEMA.TABLES \
-             WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA <> 'INFORMATION_SCHEMA' ORDER BY 1, 2",
+             WHERE TABLE_TYPE = 'BASE TABLE' AND LOWER(TABLE_SCHEMA) NOT IN ('information_schema', 'pg_catalog') \
+             ORDER BY 1, 2",
         )?;
         let mut state = State::default();
         for row in &tables {

@@ -10,7 +10,7 @@
 //!
 //! This is the only place that writes them. A file appears under its name only when it is complete, and nothing that is
 //! there is written over: in a directory with findings, the numbers go on, and a second hunt's summary is
-//! `hunt-2.json`.
+//! `hunt-2.json`. A directory that the user did not name ([`DIRECTORY`]) is created with the first finding.
 
 use std::fs;
 use std::io;
@@ -18,12 +18,16 @@ use std::path::{Path, PathBuf};
 
 use txloom_core::case::{self, Case, Entry};
 use txloom_core::finding::Finding;
+use txloom_core::history::History;
 use txloom_core::history::formats::{Format, binary};
 
 use super::{Found, Plan, StormFound};
 use crate::report::build::{engine_version, finding_report};
 use crate::report::json;
 use crate::report::model::{Body, FindingReport, FindingsReport, Report, StormReport};
+
+/// The directory of findings, in the current one, unless the user names another.
+pub const DIRECTORY: &str = "txloom-findings";
 
 /// How wide the prose of a case file may be.
 const PROSE_WIDTH: usize = 110;
@@ -50,8 +54,8 @@ impl FindingsError {
 #[derive(Debug)]
 pub struct Findings {
     dir: PathBuf,
-    /// The number of the next finding.
-    next: usize,
+    /// The number of the next finding; `None` before the directory has been opened.
+    next: Option<usize>,
 }
 
 /// A finding that was written.
@@ -66,34 +70,63 @@ pub struct Written {
 impl Findings {
     /// Takes a directory, which is made if it is missing.
     pub fn open(dir: &Path) -> Result<Findings, FindingsError> {
-        if dir.exists() && !dir.is_dir() {
-            let problem = "it is a file; findings need a directory of their own".to_string();
-            return Err(FindingsError { attempt: "use the directory", path: dir.to_path_buf(), problem });
-        }
-        fs::create_dir_all(dir).map_err(FindingsError::of("make the directory", dir))?;
-        let entries = fs::read_dir(dir).map_err(FindingsError::of("read the directory", dir))?;
-        let numbers = entries.flatten().filter_map(|entry| number_of(&entry.file_name().to_string_lossy()));
-        let findings = Findings { dir: dir.to_path_buf(), next: numbers.max().map_or(1, |last| last + 1) };
-        findings.probe()?;
+        let mut findings = Findings::later(dir);
+        findings.next_number()?;
         Ok(findings)
     }
 
-    /// Finds out whether anything can be written before hours of work depend on it.
-    fn probe(&self) -> Result<(), FindingsError> {
-        let path = self.dir.join(format!(".txloom-{}", std::process::id()));
-        let tried = fs::write(&path, "").and_then(|()| fs::remove_file(&path));
-        tried.map_err(FindingsError::of("write into the directory", &self.dir))
+    /// Takes a directory that is opened, and made if it is missing, when the first finding is written.
+    pub fn later(dir: &Path) -> Findings {
+        Findings { dir: dir.to_path_buf(), next: None }
+    }
+
+    /// True if the directory has been opened: named by the user, or something was written.
+    pub fn is_open(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The number of the next finding. Opens the directory.
+    fn next_number(&mut self) -> Result<usize, FindingsError> {
+        match self.next {
+            Some(next) => Ok(next),
+            None => Ok(*self.next.insert(first_number(&self.dir)?)),
+        }
+    }
+
+    /// Writes a case under a name of its own: `NAME.sql`, or `NAME-2.sql` if that holds something else.
+    pub fn write_case(&mut self, name: &str, text: &str) -> Result<PathBuf, FindingsError> {
+        self.next_number()?;
+        let holds_it = |path: &PathBuf| fs::read(path).is_ok_and(|there| there == text.as_bytes());
+        let there = names(&self.dir, name, "sql").take_while(|path| path.exists()).find(holds_it);
+        there.map_or_else(|| self.put_first(names(&self.dir, name, "sql"), text.as_bytes()), Ok)
+    }
+
+    /// Writes the history of a storm under a name of its own: `NAME.txh`, or `NAME-2.txh` if that is taken.
+    pub fn write_history(&mut self, name: &str, history: &History) -> Result<PathBuf, FindingsError> {
+        self.next_number()?;
+        self.put_first(names(&self.dir, name, "txh"), &binary::write(history, Format::Binary))
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Writes a finding: the reduced case first, since it is what matters most.
     pub fn write(&mut self, found: &Found, plan: &Plan) -> Result<Written, FindingsError> {
-        let name = file_name(self.next, &found.finding);
+        let mut number = self.next_number()?;
+        let (name, case_path, report) = loop {
+            let name = file_name(number, &found.finding);
+            let case_path = self.dir.join(format!("{name}.sql"));
+            let report = report(found, plan, &case_path.display().to_string());
+            let case = with_header(&found.finding.case, &header(found, plan, &report.replay));
+            number += 1;
+            if self.put_new(&case_path, case::print::print(&case).as_bytes())? {
+                break (name, case_path, report);
+            }
+        };
+        self.next = Some(number);
         let path = |ending: &str| self.dir.join(format!("{name}{ending}"));
-        let case_path = path(".sql");
-        let report = report(found, plan, &case_path.display().to_string());
-        let case = with_header(&found.finding.case, &header(found, plan, &report.replay));
-        self.put(&case_path, case::print::print(&case).as_bytes())?;
-        self.next += 1;
         let whole = Report::new(Body::Findings(FindingsReport { findings: vec![report.clone()] }));
         self.put(&path(".json"), json::print(&whole).as_bytes())?;
         if found.original != found.finding.case {
@@ -105,12 +138,13 @@ impl Findings {
     /// Writes what a storm found: its history, which is the evidence, and the report beside it. Gives the history's file;
     /// `None` if there is no history, which happens if a session was left behind.
     pub fn write_recorded(&mut self, found: &StormFound) -> Result<Option<PathBuf>, FindingsError> {
-        let name = format!("{:04}-{}", self.next, file_kind(&found.kind));
+        let number = self.next_number()?;
+        let name = format!("{number:04}-{}", file_kind(&found.kind));
         let path = self.dir.join(format!("{name}.txh"));
         if let Some(history) = &found.history {
             self.put(&path, &binary::write(history, Format::Binary))?;
         }
-        self.next += 1;
+        self.next = Some(number + 1);
         let history = found.history.as_ref().map(|_| path.display().to_string());
         let report = StormReport { history, ..found.report.clone() };
         let whole = Report::new(Body::Storm(Box::new(report)));
@@ -120,14 +154,35 @@ impl Findings {
 
     /// Writes what the hunt came to.
     pub fn write_summary(&self, report: &Report) -> Result<PathBuf, FindingsError> {
-        let name = |number: usize| if number == 1 { "hunt.json".to_string() } else { format!("hunt-{number}.json") };
-        let mut number = 1;
-        while self.dir.join(name(number)).exists() {
-            number += 1;
+        self.put_first(names(&self.dir, "hunt", "json"), json::print(report).as_bytes())
+    }
+
+    /// Writes a file under the first of the names that is free.
+    fn put_first(
+        &self,
+        mut candidates: impl Iterator<Item = PathBuf>,
+        content: &[u8],
+    ) -> Result<PathBuf, FindingsError> {
+        loop {
+            // The names never end.
+            let path = candidates.next().unwrap_or_default();
+            if self.put_new(&path, content)? {
+                return Ok(path);
+            }
         }
-        let path = self.dir.join(name(number));
-        self.put(&path, json::print(report).as_bytes())?;
-        Ok(path)
+    }
+
+    /// Writes a file that is complete as soon as it has its name; false if the name is taken.
+    fn put_new(&self, path: &Path, content: &[u8]) -> Result<bool, FindingsError> {
+        let unfinished = self.dir.join(format!(".txloom-{}", std::process::id()));
+        let written = fs::write(&unfinished, content).and_then(|()| match fs::hard_link(&unfinished, path) {
+            Ok(()) => Ok(true),
+            Err(_) if path.exists() => Ok(false),
+            // Not every file system has links.
+            Err(_) => fs::rename(&unfinished, path).map(|()| true),
+        });
+        let _ = fs::remove_file(&unfinished);
+        written.map_err(FindingsError::of("write", path))
     }
 
     /// Writes a file that is complete as soon as it has its name.
@@ -140,6 +195,34 @@ impl Findings {
             FindingsError::of("write", path)(error)
         })
     }
+}
+
+/// Prepares a directory of findings, and gives the number that follows those of the findings in it.
+fn first_number(dir: &Path) -> Result<usize, FindingsError> {
+    if dir.exists() && !dir.is_dir() {
+        let problem = "it is a file; findings need a directory of their own".to_string();
+        return Err(FindingsError { attempt: "use the directory", path: dir.to_path_buf(), problem });
+    }
+    fs::create_dir_all(dir).map_err(FindingsError::of("make the directory", dir))?;
+    let entries = fs::read_dir(dir).map_err(FindingsError::of("read the directory", dir))?;
+    let numbers = entries.flatten().filter_map(|entry| number_of(&entry.file_name().to_string_lossy()));
+    let next = numbers.max().map_or(1, |last| last + 1);
+    probe(dir)?;
+    Ok(next)
+}
+
+/// Finds out whether anything can be written before hours of work depend on it.
+fn probe(dir: &Path) -> Result<(), FindingsError> {
+    let path = dir.join(format!(".txloom-{}", std::process::id()));
+    let tried = fs::write(&path, "").and_then(|()| fs::remove_file(&path));
+    tried.map_err(FindingsError::of("write into the directory", dir))
+}
+
+/// `NAME.EXTENSION`, `NAME-2.EXTENSION`, …
+fn names(dir: &Path, name: &str, extension: &str) -> impl Iterator<Item = PathBuf> {
+    let first = dir.join(format!("{name}.{extension}"));
+    let (dir, name, extension) = (dir.to_path_buf(), name.to_string(), extension.to_string());
+    [first].into_iter().chain((2_u64..).map(move |number| dir.join(format!("{name}-{number}.{extension}"))))
 }
 
 /// The number that a file's name begins with: 12 of `0012-diff-rows.sql`.
@@ -158,17 +241,18 @@ fn file_kind(kind: &str) -> String {
     kind.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// The file that a finding would be written to, were there a directory.
-pub fn would_be_name(found: &Found) -> String {
-    format!("{}.sql", file_name(found.number, &found.finding))
-}
-
-/// What is told of a finding whose reduced case is, or would be, in a file.
+/// The report of a finding whose reduced case is in a file.
 pub fn report(found: &Found, plan: &Plan, file: &str) -> FindingReport {
     let mut replay = found.finding.replay_command(file);
     if !plan.replay_flags.is_empty() {
         replay = format!("{replay} {}", plan.replay_flags);
     }
+    finding_report(&found.finding, case::print::print(&found.finding.case), replay)
+}
+
+/// The report of a finding that is in no file: its group is generated again.
+pub fn unwritten_report(found: &Found, plan: &Plan) -> FindingReport {
+    let replay = plan.group_command(found.origin.group);
     finding_report(&found.finding, case::print::print(&found.finding.case), replay)
 }
 
@@ -184,6 +268,7 @@ fn header(found: &Found, plan: &Plan, replay: &str) -> Vec<String> {
     lines.extend(wrap(&format!("Found in {targets} at {level} by the oracle {}.", finding.oracle)));
     lines.extend(wrap(&format!("Kind of violation: {}.", finding.fingerprint)));
     lines.extend(wrap(&format!("Generated: profile {}, seed {seed}, group {group}, case {case}.", plan.profile)));
+    lines.push(format!(" To generate it again: {}", plan.group_command(group)));
     lines.push(format!(" To see it again: {replay}"));
     lines
 }

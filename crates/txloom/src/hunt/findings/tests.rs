@@ -101,3 +101,30 @@ fn what_cannot_be_written_is_said_and_leaves_nothing_half_done() {
     findings.write(&found[0], &plan).expect("it can be written now");
     assert!(directory.names().iter().all(|name| !name.starts_with('.')), "{:?}", directory.names());
 }
+
+#[test]
+fn a_directory_that_is_not_named_appears_with_the_first_finding() {
+    let directory = Directory::new("later");
+    let Summary { found, plan, .. } = summary();
+    let mut findings = Findings::later(&directory.0);
+    assert!(!findings.is_open() && !directory.0.exists());
+    findings.write(&found[0], &plan).unwrap();
+    assert!(findings.is_open() && directory.0.is_dir());
+}
+
+#[test]
+fn two_hunts_at_once_do_not_write_over_each_other() {
+    let directory = Directory::new("at-once");
+    let Summary { found, plan, .. } = summary();
+    let (mut one, mut other) = (Findings::open(&directory.0).unwrap(), Findings::open(&directory.0).unwrap());
+    let first = one.write(&found[0], &plan).unwrap().case;
+    assert_ne!(other.write(&found[0], &plan).unwrap().case, first);
+}
+
+#[test]
+fn a_case_has_a_name_of_its_own() {
+    let directory = Directory::new("case");
+    let mut findings = Findings::later(&directory.0);
+    let names = ["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 2"].map(|text| findings.write_case("a", text).unwrap());
+    assert_eq!(names, ["a.sql", "a-2.sql", "a.sql", "a-2.sql"].map(|name| directory.0.join(name)));
+}

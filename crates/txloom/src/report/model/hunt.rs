@@ -63,6 +63,9 @@ pub struct PlanReport {
     pub profile: String,
     /// What all random choices follow from.
     pub seed: u64,
+    /// The only group to judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u64>,
     /// How many cases are judged at the same time.
     pub workers: usize,
     /// After how many seconds it ends.
@@ -156,6 +159,9 @@ pub struct UndecidedReport {
     pub reason: String,
     /// How often.
     pub count: u64,
+    /// The first group that it was met in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u64>,
 }
 
 /// Statements that were not accepted, for one reason.
@@ -176,6 +182,9 @@ pub struct HuntFinding {
     pub number: usize,
     /// The number of the group that its case belongs to, from 0.
     pub group: u64,
+    /// The command that generates this group again and judges it.
+    #[serde(default)]
+    pub generate: String,
     /// The position of the case in its group, from 0.
     pub case_index: usize,
     /// How often it was seen again.

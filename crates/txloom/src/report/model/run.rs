@@ -132,7 +132,7 @@ pub enum MismatchPlace {
 /// Where two executions differ first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What differs, e.g. `step 4 (b: COMMIT)`.
+    /// What differs, e.g. `step b2 (COMMIT)`.
     pub at: String,
     /// What the first execution shows there.
     pub first: String,

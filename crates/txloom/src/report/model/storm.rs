@@ -46,6 +46,9 @@ pub struct StormReport {
     /// The file that the history was written to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<String>,
+    /// The command that shows again what is wrong with the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
     /// What else went wrong, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
@@ -319,6 +322,9 @@ pub struct JudgementReport {
     /// Whether that is kept.
     #[serde(flatten)]
     pub verdict: VerdictReport,
+    /// The level that shows the violation when the history is checked again; absent if nothing is violated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_by: Option<String>,
     /// The strongest levels that hold.
     pub strongest: Vec<String>,
     /// Levels that are stronger than what is promised, the strongest first.

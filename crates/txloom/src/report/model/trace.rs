@@ -47,8 +47,11 @@ pub struct SessionReport {
 /// A step that was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
-    /// Its number, in order of submission, from 1.
+    /// Its position in the order of submission, from 1. Events refer to it.
     pub step: usize,
+    /// Its name, as texts write it: `b2` is the second step of b.
+    #[serde(default)]
+    pub name: String,
     /// The name of its session.
     pub session: String,
     /// What was sent.

@@ -1,5 +1,7 @@
 //! The interleaving in columns: one per session, time runs down.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::super::model::trace::TraceReport;
 use super::line::{Line, Role};
 use super::moments::{Moment, Said};
@@ -18,7 +20,7 @@ const SEPARATOR: &str = " │ ";
 
 /// Lays the moments out; `None` if the columns would be too narrow.
 pub(crate) fn lay_out(trace: &TraceReport, moments: &[Moment], width: usize) -> Option<Vec<Line>> {
-    let gutter = Gutter::new(trace.steps.len());
+    let gutter = Gutter::new(trace);
     let separators = SEPARATOR.chars().count() * trace.sessions.len().saturating_sub(1);
     let room = width.checked_sub(gutter.width + separators)?;
     let widths = share(&natural_widths(trace, moments), room)?;
@@ -104,25 +106,27 @@ fn rule(gutter: &Gutter, widths: &[usize]) -> Line {
     Line::new(Role::Faint, rule)
 }
 
-/// The numbers at the left.
+/// The names of steps at the left.
 pub(crate) struct Gutter {
-    digits: usize,
+    name_width: usize,
     /// How many columns it takes.
     pub(crate) width: usize,
 }
 
 impl Gutter {
-    /// A gutter for so many steps.
-    pub(crate) fn new(steps: usize) -> Gutter {
-        let digits = steps.to_string().len().max(2);
-        Gutter { digits, width: digits + 3 }
+    /// A gutter that has room for the names of all steps.
+    pub(crate) fn new(trace: &TraceReport) -> Gutter {
+        let name_width = trace.steps.iter().map(|step| step.name.width()).max().unwrap_or(0).max(2);
+        Gutter { name_width, width: name_width + 4 }
     }
 
-    /// The gutter beside the first line of a moment: the step's number, and a mark if it is not as expected.
+    /// The gutter beside the first line of a moment: the step's name, and a mark if it is not as expected.
     pub(crate) fn beside(&self, moment: &Moment) -> Line {
-        let Some(number) = moment.step else { return self.blank() };
+        if moment.step.is_none() {
+            return self.blank();
+        }
         let mark = if moment.marked { Line::new(Role::Bad, "✗") } else { Line::plain(" ") };
-        mark.with(Role::Faint, format!("{number:>digits$}  ", digits = self.digits))
+        mark.with(Role::Faint, format!(" {:<width$}  ", moment.name, width = self.name_width))
     }
 
     /// The gutter beside all other lines.

@@ -17,7 +17,7 @@ pub(crate) fn write(page: &mut Page, finding: &FindingReport) {
             write_interleaving(page, &finding.trace, &[]);
             write_final_state(page, &finding.trace);
             if finding.trace.checks.iter().any(|check| !check.holds) {
-                write_assertions(page, &finding.trace.checks);
+                write_assertions(page, &finding.trace);
             }
         }
     }

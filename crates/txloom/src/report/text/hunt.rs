@@ -1,6 +1,7 @@
 //! A hunt: what it will do, how far it is, what it came to.
 
 use super::super::model::hunt::{CountsReport, HuntEnd, HuntFinding, HuntReport, PlanReport, RecordedFinding};
+use super::finding;
 use super::line::{Line, Role};
 use super::page::Page;
 use super::table::Table;
@@ -24,8 +25,11 @@ pub(crate) fn write_plan(page: &mut Page, plan: &PlanReport) {
         ("oracles", plan.oracles.join(", ")),
         ("profile", plan.profile.clone()),
         ("seed", plan.seed.to_string()),
-        ("budget", budget + &workers),
     ];
+    match plan.group {
+        Some(group) => told.push(("group", format!("{group}, and no other"))),
+        None => told.push(("budget", budget + &workers)),
+    }
     if let Some(storms) = &plan.storms {
         let (groups, time) = (count(storms.every_groups, "group"), duration(storms.seconds));
         told.push(("storms", format!("{time} after every {groups} of cases")));
@@ -73,6 +77,15 @@ fn progress_parts(counts: &CountsReport, seconds: f64) -> Vec<(Role, String)> {
         parts.push((Role::Plain, format!("{} write one row", percent(counts.contended, counts.examined))));
     }
     parts
+}
+
+/// One finding in full, with the command that generates its case again.
+pub(crate) fn write_finding(page: &mut Page, found: &HuntFinding) {
+    finding::write(page, &found.finding);
+    if found.generate != found.finding.replay {
+        page.heading("To generate it again");
+        page.line(Line::plain(format!("  {}", found.generate)));
+    }
 }
 
 /// One finding in one line.
@@ -149,7 +162,8 @@ pub(crate) fn write_summary(page: &mut Page, report: &HuntReport) {
     }
     page.pairs(&told.into_iter().map(|(name, value)| (name, Line::plain(value))).collect::<Vec<_>>());
     for undecided in report.undecided.iter().take(REASONS_SHOWN) {
-        let words = format!("{} × {}", undecided.count, undecided.reason);
+        let first = undecided.group.map(|group| format!(" (first in group {group})")).unwrap_or_default();
+        let words = format!("{} × {}{first}", undecided.count, undecided.reason);
         page.paragraph(&Line::new(Role::Faint, words), 4, 2);
     }
     report.troubles.iter().for_each(|trouble| page.paragraph(&Line::new(Role::Wait, trouble.as_str()), 2, 2));
@@ -161,8 +175,8 @@ fn write_findings(page: &mut Page, report: &HuntReport) {
         return;
     }
     page.heading("Findings");
-    let mut table = Table::new(&["", "kind", "level", "steps", "seen", "what"]);
-    table.right = vec![true, false, false, true, true, false];
+    let mut table = Table::new(&["", "kind", "level", "group", "steps", "seen", "what"]);
+    table.right = vec![true, false, false, true, true, true, false];
     let mut rows: Vec<(usize, Vec<Line>)> = Vec::new();
     for found in &report.findings {
         let kind = found.finding.fingerprint.rsplit_once('-').map_or("", |(kind, _)| kind);
@@ -172,6 +186,7 @@ fn write_findings(page: &mut Page, report: &HuntReport) {
             Line::new(Role::Strong, found.number.to_string()),
             Line::plain(kind),
             Line::plain(level.unwrap_or("several")),
+            Line::plain(found.group.to_string()),
             Line::plain(found.steps.to_string()),
             Line::plain((found.repeats + 1).to_string()),
             Line::plain(found.file.clone().unwrap_or_else(|| found.finding.sentence.clone())),
@@ -179,11 +194,12 @@ fn write_findings(page: &mut Page, report: &HuntReport) {
         rows.push((found.number, cells));
     }
     for found in &report.recorded {
-        // A storm has no steps that could be counted, and is not seen again.
+        // A storm belongs to no group, has no steps that could be counted, and is not seen again.
         let cells = vec![
             Line::new(Role::Strong, found.number.to_string()),
             Line::plain(found.kind.as_str()),
             Line::plain(found.storm.plan.level.as_str()),
+            Line::plain(""),
             Line::plain(""),
             Line::plain("recorded"),
             Line::plain(found.file.clone().unwrap_or_else(|| found.sentence.clone())),
@@ -254,6 +270,7 @@ mod tests {
                 oracles: vec!["diff".to_string()],
                 profile: "dt2".to_string(),
                 seed: 7,
+                group: None,
                 workers: 2,
                 seconds_max: Some(300.0),
                 cases_max: None,

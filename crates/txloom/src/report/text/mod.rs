@@ -150,6 +150,11 @@ pub fn print_hunt_progress(counts: &CountsReport, seconds: f64, color: bool, wid
     text
 }
 
+/// One finding of a hunt in full: the finding, and the command that generates its case again.
+pub fn print_whole_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String {
+    paint(options, |page| hunt::write_finding(page, found))
+}
+
 /// One finding of a hunt in one line.
 pub fn print_hunt_finding(found: &HuntFinding, options: &TextOptions) -> String {
     paint(options, |page| hunt::write_finding_line(page, found))

@@ -1,7 +1,7 @@
 //! From events to moments: what is said where, before anybody knows how wide the columns are.
 //!
 //! Consecutive events of one step are one moment: its text, its answer, that it starts to wait. When something else
-//! happened in between, the step gets another moment, with its number repeated.
+//! happened in between, the step gets another moment, with its name repeated.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,10 @@ use super::line::{Line, Role};
 
 /// What is said at one point in time, in one session's column or (without a session) across all.
 pub(crate) struct Moment {
-    /// The number of the step.
+    /// The position of the step in the order of submission.
     pub(crate) step: Option<usize>,
+    /// The name of the step; empty if there is none.
+    pub(crate) name: String,
     /// The position of the session among the trace's sessions.
     pub(crate) session: Option<usize>,
     /// Whether the step is not as expected.
@@ -170,11 +172,12 @@ impl<'a> Teller<'a> {
     fn begin(&mut self, step: &StepReport, said: Vec<Said>) {
         let session = self.trace.sessions.iter().position(|session| session.name == step.session);
         let marked = self.marked.contains(&step.step);
-        self.moments.push(Moment { step: Some(step.step), session, marked, said });
+        self.moments.push(Moment { step: Some(step.step), name: step.name.clone(), session, marked, said });
     }
 
     fn everywhere(&mut self, line: Line) {
-        self.moments.push(Moment { step: None, session: None, marked: false, said: vec![Said::text(line)] });
+        let said = vec![Said::text(line)];
+        self.moments.push(Moment { step: None, name: String::new(), session: None, marked: false, said });
     }
 }
 

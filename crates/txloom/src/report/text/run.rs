@@ -103,7 +103,7 @@ fn write_group(page: &mut Page, case: &CaseReport, run: &ScheduledRun, group: &[
     page.pairs(&pairs);
     write_interleaving(page, &first.trace, &unmet_steps(group));
     write_final_state(page, &first.trace);
-    write_assertions(page, &first.trace.checks);
+    write_assertions(page, &first.trace);
     for target in group {
         let Some(seen) = target.observed() else { continue };
         let on = if alone { String::new() } else { format!(" on {}", target.target) };
@@ -193,8 +193,8 @@ fn mismatch_place(trace: &TraceReport, mismatch: &MismatchReport) -> String {
         MismatchPlace::Setup(number) => format!("step {number} of the setup"),
         MismatchPlace::Missing { session, item } => format!("item {item} of {session}"),
         MismatchPlace::Step(number) => match trace.step(*number) {
-            Some(step) => format!("step {number}, {}: {}", step.session, one_line(&step.sql)),
-            None => format!("step {number}"),
+            Some(step) => format!("step {} ({})", step.name, one_line(&step.sql)),
+            None => format!("submission {number}"),
         },
         MismatchPlace::Final(table) => format!("final state of {table}"),
         MismatchPlace::Assert(name) => format!("assertion {name}"),

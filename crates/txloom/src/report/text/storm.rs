@@ -116,6 +116,10 @@ pub(crate) fn write_summary(page: &mut Page, report: &StormReport, is_verbose: b
         write_validity(page, validity);
     }
     write_findings(page, report, is_verbose);
+    if let Some(replay) = &report.replay {
+        page.heading("To check it again");
+        page.line(Line::plain(format!("  {replay}")));
+    }
 }
 
 /// α where there is no room for a table.
@@ -376,6 +380,7 @@ mod tests {
             evidence: "recorded".to_string(),
             promised: Some("read committed".to_string()),
             promises_nothing: false,
+            shown_by: None,
             verdict: VerdictReport::Holds,
             strongest: vec!["strong monotonic atomic view".to_string()],
             stronger: vec![
@@ -429,6 +434,7 @@ mod tests {
             invariants: None,
             judgement: Some(judgement()),
             history: Some("storm.txh".to_string()),
+            replay: None,
             troubles: vec!["a trouble".to_string()],
         }
     }

@@ -52,7 +52,8 @@ pub(crate) fn write_final_state(page: &mut Page, trace: &TraceReport) {
 }
 
 /// One line per assertion that always held, and one per evaluation that did not hold.
-pub(crate) fn write_assertions(page: &mut Page, checks: &[CheckReport]) {
+pub(crate) fn write_assertions(page: &mut Page, trace: &TraceReport) {
+    let checks = &trace.checks;
     if checks.is_empty() {
         return;
     }
@@ -70,14 +71,15 @@ pub(crate) fn write_assertions(page: &mut Page, checks: &[CheckReport]) {
             let times = if of_name.len() == 1 { String::new() } else { format!(" all {} times", of_name.len()) };
             page.paragraph(&Line::new(Role::Good, "✓ ").with(Role::Plain, format!("{name} holds{times}")), 2, 2);
         }
-        failed.into_iter().for_each(|check| write_failed(page, check));
+        failed.into_iter().for_each(|check| write_failed(page, trace, check));
     }
 }
 
-fn write_failed(page: &mut Page, check: &CheckReport) {
-    let moment = match (check.when.as_str(), check.after) {
+fn write_failed(page: &mut Page, trace: &TraceReport, check: &CheckReport) {
+    let after = check.after.and_then(|number| trace.step(number));
+    let moment = match (check.when.as_str(), after) {
         ("end", _) => "at the end".to_string(),
-        (_, Some(step)) => format!("after step {step}"),
+        (_, Some(step)) => format!("after step {}", step.name),
         (_, None) => "after the setup".to_string(),
     };
     let words = format!("{} does not hold {moment}", check.name);

@@ -9,7 +9,7 @@ use super::moments::Moment;
 
 /// Lays the moments out, whatever the width.
 pub(crate) fn lay_out(trace: &TraceReport, moments: &[Moment], width: usize) -> Vec<Line> {
-    let gutter = Gutter::new(trace.steps.len());
+    let gutter = Gutter::new(trace);
     let name_width = trace.sessions.iter().map(|session| session.name.width()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for moment in moments {

@@ -47,7 +47,7 @@ fn finding() -> FindingReport {
         .end();
     let sentences = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
     let explanation = Explanation {
-        lets: sentences(&["T1 be a's transaction (steps 1, 2, 7, 8)", "T2 be b's transaction (steps 3 to 6)"]),
+        lets: sentences(&["T1 be a's transaction (steps a1 to a4)", "T2 be b's transaction (steps b1 to b4)"]),
         thens: sentences(&[
             "T1 read account 1 before T2 changed it: T1 comes before T2",
             "T1 changed account 1 after T2 did: T2 comes before T1",

@@ -22,7 +22,7 @@ fn same_as(mut run: TargetRun, name: &str) -> TargetRun {
 
 fn difference() -> Difference {
     Difference {
-        at: "step 6 (b: UPDATE account SET balance = 40 WHERE id = 1)".to_string(),
+        at: "step b4 (UPDATE account SET balance = 40 WHERE id = 1)".to_string(),
         first: "1 row changed".to_string(),
         other: "error serialization-failure".to_string(),
     }
