@@ -72,6 +72,7 @@ mod storm;
 mod storm_faults;
 mod storm_valid;
 mod storm_fixed;
+mod storm_planted;
 mod formats;
 mod bad_input;
 mod spellings;
