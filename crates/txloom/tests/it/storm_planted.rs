@@ -15,7 +15,7 @@ const SIZES: [(usize, usize); 2] = [(300, 6), (2_000, 10)];
 /// The rows of the table: a bug, and the cell of each profile.
 fn rows() -> Vec<(String, Vec<String>)> {
     let text = std::fs::read_to_string(root().join("docs/reference/planted-bugs.md")).expect("the page is there");
-    let section = text.split("## Which storm sees which").nth(1).expect("the section is there");
+    let section = text.split("\n## ").find(|section| section.starts_with("Which storm")).expect("the section");
     let lines = section.lines().filter(|line| line.starts_with("| `"));
     let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect::<Vec<_>>();
     lines

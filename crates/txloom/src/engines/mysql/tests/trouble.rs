@@ -9,7 +9,6 @@ use txloom_core::outcome::{ErrorClass, TxStatus};
 use txloom_core::schedule::Policy;
 use txloom_core::trace::{CancelReason, Trace};
 
-use super::super::MONITOR_LIMIT;
 use super::*;
 use crate::execute::{EngineRunner, ExecuteOptions};
 
