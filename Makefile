@@ -1,10 +1,14 @@
 # What the README promises: `make test` installs what the tests need and passes them.
 
-.PHONY: test lint deps soak bench fuzz
+.PHONY: test quick lint deps soak bench fuzz
 
 # Everything: unit, property, golden and integration tests, on real engines.
 test: deps
 	cargo test --locked --workspace
+
+# The unit tests, for the inner loop.
+quick:
+	cargo test --locked --workspace --lib --bins
 
 # What a reviewer would otherwise have to say.
 lint:
