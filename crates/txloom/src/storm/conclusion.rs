@@ -1,8 +1,11 @@
 //! The conclusion of a storm: whether what was recorded keeps what the engine promises.
 
+use std::collections::BTreeSet;
+
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 
 use super::environment::{EnvironmentDoubt, SHARE_MAX};
+use super::recovery::LossKind;
 use super::{Ended, Summary};
 use crate::report::model::check::VerdictReport;
 use crate::report::model::storm::JudgementReport;
@@ -22,10 +25,7 @@ pub fn conclusion(summary: &Summary, judgement: Option<&JudgementReport>, is_che
 fn claim(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool) -> String {
     let (level, target) = (&summary.plan.level, &summary.plan.engine.target);
     let ran = format!("{} transactions on {target} at {level}", summary.tally.transactions());
-    let invariants = match summary.invariants {
-        0 => String::new(),
-        asked => format!("; {asked} queries for invariants returned nothing wrong"),
-    };
+    let invariants = format!("{}{}", invariants(summary), faults(summary));
     match judgement.and_then(|judgement| Some((judgement, judgement.promised.as_deref()?))) {
         _ if summary.plan.generate_only => format!("{ran} were generated; nothing was sent or checked"),
         _ if !is_checked => format!("{ran} ran; the history was not recorded or checked{invariants}"),
@@ -40,6 +40,40 @@ fn claim(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: boo
     }
 }
 
+/// `; 4 invariants hold`, `; 2 of 4 invariants are broken, which read committed allows`.
+fn invariants(summary: &Summary) -> String {
+    let broken: BTreeSet<&str> = summary.breaches.iter().map(|breach| breach.invariant.name).collect();
+    match (summary.invariants, broken.len()) {
+        (0, _) => String::new(),
+        (asked, 0) => format!("; {asked} queries for invariants returned nothing wrong"),
+        (_, broken) => format!("; {broken} invariants are broken, which {} allows", summary.plan.level),
+    }
+}
+
+/// `; everything acknowledged was there after 2 of 3 faults`.
+fn faults(summary: &Summary) -> String {
+    let faults: u64 = summary.faults.iter().map(|(_, count)| count).sum();
+    match (faults, summary.audited) {
+        (0, _) => String::new(),
+        (faults, 0) => format!("; nothing was audited after {faults} faults"),
+        (faults, audited) => format!("; everything acknowledged was there after {audited} of {faults} faults"),
+    }
+}
+
+/// `the audit found 1 acknowledged change lost, 2 rolled-back changes left behind`.
+fn audit(summary: &Summary) -> Option<String> {
+    let losses = || summary.damage.iter().flat_map(|damage| &damage.losses);
+    let left = losses().filter(|loss| matches!(loss.kind, LossKind::RolledBack(_))).count();
+    let lost = losses().count() - left;
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let parts = [
+        (lost, format!("{lost} acknowledged change{} lost or damaged", plural(lost))),
+        (left, format!("{left} rolled-back change{} left behind", plural(left))),
+    ];
+    let told: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    (!told.is_empty()).then(|| format!("the audit found {}", told.join(", ")))
+}
+
 /// What was found, most important first.
 fn violations(summary: &Summary, judgement: Option<&JudgementReport>) -> Vec<String> {
     let level = &summary.plan.level;
@@ -49,12 +83,7 @@ fn violations(summary: &Summary, judgement: Option<&JudgementReport>) -> Vec<Str
         Ended::NotRecovered(error) => found.push(format!("the server did not recover: {error}")),
         Ended::Damaged | Ended::Budget | Ended::ByWatcher | Ended::Interrupted | Ended::Failed(_) => {}
     }
-    let losses: usize = summary.damage.iter().map(|damage| damage.losses.len()).sum();
-    match losses {
-        0 => {}
-        1 => found.push("the audit found 1 acknowledged change lost or damaged".to_string()),
-        losses => found.push(format!("the audit found {losses} acknowledged changes lost or damaged")),
-    }
+    found.extend(audit(summary));
     let broken = summary.breaches.iter().filter(|breach| !breach.is_allowed());
     found.extend(broken.map(|breach| format!("the invariant {} is broken", breach.invariant.name)));
     if let Some(JudgementReport { promised, verdict: VerdictReport::Violated { violation }, .. }) = judgement {
@@ -71,6 +100,11 @@ fn gaps(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool
     let mut gaps = Vec::new();
     if let Ended::Failed(error) = &summary.ended {
         gaps.push(Gap::new(GapCause::Unreachable, format!("the storm could not go on: {error}")));
+    }
+    let is_over = matches!(summary.ended, Ended::Budget) && !summary.plan.generate_only;
+    for fault in summary.plan.faults.iter().filter(|fault| is_over && summary.faults.of(fault.kind) == 0) {
+        let what = format!("the storm ended before the first {}", fault.kind.name());
+        gaps.push(Gap::new(GapCause::NotJudged, what).advise("let it run longer with --for"));
     }
     if let Some(doubt) = summary.tally.environment_doubt() {
         let EnvironmentDoubt { failures, transactions, class } = doubt;

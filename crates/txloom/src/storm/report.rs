@@ -240,6 +240,7 @@ pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> Judgeme
         Verdict::Violated(_) => promised.map(|level| level.to_string()),
         Verdict::Holds(_) | Verdict::Undecided(_) => violated.as_ref().map(|_| SHOWN_BY.to_string()),
     };
+    let is_stale = violated.is_some() && !matches!(verdict, Verdict::Violated(_));
     let is_same = |named: &Named| violated.as_ref().is_some_and(|told| told.anomaly == named.to_string());
     let anomalies: Vec<ViolationReport> = survey
         .iter()
@@ -255,8 +256,9 @@ pub fn judgement_report(history: &History, judgement: &Judgement<'_>) -> Judgeme
     let stronger = standings.filter(|(asked, _)| is_stronger(asked.level, asked.order));
     JudgementReport {
         evidence: "recorded".to_string(),
-        promised: promised.map(|level| level.to_string()),
+        promised: if is_stale { Some("real time".to_string()) } else { promised.map(|level| level.to_string()) },
         promises_nothing: *promised == Some(Promise::Nothing),
+        is_stale,
         shown_by,
         verdict: match (verdict, violated) {
             (_, Some(violation)) => VerdictReport::Violated { violation: Box::new(violation) },

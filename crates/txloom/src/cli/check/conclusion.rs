@@ -13,8 +13,15 @@ pub(super) fn conclusion(histories: &[HistoryReport], failures: &[Failure]) -> C
     Conclusion::new(histories.iter().map(claim).collect::<Vec<_>>().join("; "))
         .violated(violations.len(), violations.join("; "))
         .covering("histories", histories.len() as u64, Some(planned))
+        .unchecked(histories.iter().all(is_vacuous))
         .with_gaps(histories.iter().flat_map(gaps))
         .with_gaps(failures.iter().map(unread))
+}
+
+/// True if there is nothing to be proud of: no transaction committed, or no level at all holds.
+fn is_vacuous(history: &HistoryReport) -> bool {
+    let holds_nothing = history.survey.as_ref().is_some_and(|survey| survey.strongest.is_empty());
+    history.committed == 0 || holds_nothing
 }
 
 fn unread(failure: &Failure) -> Gap {

@@ -52,6 +52,7 @@ pub(super) fn judge(loaded: &Loaded, question: &Question<'_>) -> Result<HistoryR
         file: loaded.file.clone(),
         format: loaded.read.format.name().to_string(),
         transactions: recorded.len(),
+        committed: judge.checker.facts.committed.len(),
         operations: recorded.op_count(),
         answers,
         survey,

@@ -1,9 +1,10 @@
 //! `--oracle`: an oracle judges the cases, instead of their expectations. This is how findings are shown again.
 
+use txloom_core::case::check::{MismatchCause, check};
 use txloom_core::case::{Case, print::print};
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::finding::Finding;
-use txloom_core::oracle::{self, Oracle, RunError, Runner, Verdict};
+use txloom_core::oracle::{self, Mode, Oracle, RunError, RunRequest, Runner, Verdict};
 
 use super::super::args::Format;
 use super::super::cases::{LoadedCase, replayable};
@@ -54,7 +55,7 @@ pub(super) fn run_on(
     if settings.format == Format::Json {
         streams.print(&json::print(&Report::concluded(Body::Judged(report), &concluded)))?;
     }
-    match failure {
+    match failure.filter(|failure| failure.exit != Exit::Interrupted) {
         Some(failure) => Err(failure),
         None if settings.format == Format::Json => Ok((&concluded).into()),
         None => conclude(&concluded, streams),
@@ -120,7 +121,10 @@ fn judge(
         }
     }
     Ok(match verdict {
-        Verdict::Holds(witness) => (VerdictReport::Holds { witness }, None),
+        Verdict::Holds(witness) => {
+            let gap = unobserved(settings, &case, runner)?;
+            (VerdictReport::Holds { witness }, gap)
+        }
         Verdict::Unknown(reason) => {
             let gap = Gap::new(GapCause::NotJudged, &reason);
             (VerdictReport::Unknown { reason }, Some(gap))
@@ -140,6 +144,23 @@ fn judge(
             (VerdictReport::Violated { findings: reports }, None)
         }
     })
+}
+
+/// A statement that the engine did not understand in the case as it is: what holds then says nothing of what was meant.
+fn unobserved(settings: &RunSettings, case: &Case, runner: &mut dyn Runner) -> Result<Option<Gap>, Failure> {
+    for target in 0..runner.targets().len() {
+        let (policy, mode) = (settings.policy.clone(), Mode::Scheduled(None));
+        let Ok(trace) = fatal(runner.run(&RunRequest { case, target, policy, mode }))? else { continue };
+        let mismatches = check(case, &trace);
+        let typo = mismatches.iter().find(|one| matches!(one.cause, MismatchCause::Misunderstood(_)));
+        if let Some(typo) = typo {
+            let what = format!("a statement was not understood: {}", typo.found);
+            return Ok(Some(
+                Gap::new(GapCause::NotJudged, what).advise("mend it, or state that the error is expected"),
+            ));
+        }
+    }
+    Ok(None)
 }
 
 fn failed(error: &RunError) -> (VerdictReport, Option<Gap>) {

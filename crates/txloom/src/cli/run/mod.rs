@@ -114,7 +114,8 @@ pub(crate) fn run_on(
         }
     }
     let exit = shown.finish(cases.len(), streams)?;
-    failure.map_or(Ok(exit), Err)
+    // The conclusion says that it was interrupted.
+    failure.filter(|failure| failure.exit != Exit::Interrupted).map_or(Ok(exit), Err)
 }
 
 /// What has been shown. Text appears case by case, and nothing of it is kept; JSON is one document at the end.

@@ -29,6 +29,7 @@ use crate::hunt::findings::{DIRECTORY, Findings};
 use crate::report::model::storm::JudgementReport;
 use crate::report::model::{Body, Report, StormReport};
 use crate::report::{json, text};
+use crate::storm::fresh::{excerpt, stale_read};
 use crate::storm::judge::{Judgement, judge, promise};
 use crate::storm::report::{check_command, judgement_report, storm_report};
 use crate::storm::{Storm, Summary, Workload, conclusion};
@@ -201,13 +202,15 @@ fn tell(
     let saved = settings.save_history.as_deref().map(|path| save_history(path, summary));
     let judgement = if settings.check { judgement(summary, settings.check_limit, streams)? } else { None };
     let mut report = storm_report(summary, judgement, workload);
-    let saved = match saved {
-        Some(Ok(())) => Ok(settings.save_history.clone()),
-        Some(Err(failure)) => Err(failure),
-        None => keep_evidence(&report, summary),
-    };
-    report.history = saved.as_ref().ok().and_then(|path| path.as_ref().map(|path| path.display().to_string()));
-    report.replay = report.history.as_deref().and_then(|file| check_command(&report, file));
+    let is_stale = report.judgement.as_ref().is_some_and(|judgement| judgement.is_stale);
+    let kept = if saved.is_none() || is_stale { keep_evidence(&report, summary) } else { Ok(None) };
+    let shown = |path: &PathBuf| path.display().to_string();
+    let evidence = kept.as_ref().ok().and_then(|path| path.as_ref()).map(shown);
+    let whole = settings.save_history.as_ref().filter(|_| matches!(saved, Some(Ok(())))).map(shown);
+    report.history = whole.or_else(|| evidence.clone());
+    let checked = if is_stale { evidence } else { report.history.clone() };
+    report.replay = checked.and_then(|file| check_command(&report, &file));
+    let saved = saved.unwrap_or(Ok(())).and(kept);
     let concluded = concluded(summary, &report, settings, saved.err(), streams);
     let report = Report::concluded(Body::Storm(Box::new(report)), &concluded);
     if settings.format == Format::Json {
@@ -237,8 +240,10 @@ fn concluded(
 fn keep_evidence(report: &StormReport, summary: &Summary) -> Result<Option<PathBuf>, Failure> {
     let is_evidence = report.judgement.as_ref().is_some_and(|judgement| judgement.shown_by.is_some());
     let Some(history) = summary.history.as_ref().filter(|_| is_evidence) else { return Ok(None) };
+    let is_stale = report.judgement.as_ref().is_some_and(|judgement| judgement.is_stale);
+    let stale = stale_read(history).filter(|_| is_stale).map(|stale| excerpt(history, &stale));
     let mut findings = Findings::later(Path::new(DIRECTORY));
-    findings.write_history("storm", history).map(Some).map_err(Failure::bad_input)
+    findings.write_history("storm", stale.as_ref().unwrap_or(history)).map(Some).map_err(Failure::bad_input)
 }
 
 fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {

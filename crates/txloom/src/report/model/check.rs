@@ -20,6 +20,9 @@ pub struct HistoryReport {
     pub format: String,
     /// How many transactions there are, whatever became of them.
     pub transactions: usize,
+    /// How many of them committed, or must have.
+    #[serde(default)]
+    pub committed: usize,
     /// How many operations.
     pub operations: usize,
     /// What was asked, and the answers.

@@ -322,6 +322,10 @@ pub struct JudgementReport {
     /// Whether that is kept.
     #[serde(flatten)]
     pub verdict: VerdictReport,
+    /// True for a stale read: a violation of real time that levels below read atomic do not name. Its evidence is the
+    /// history of the transactions concerned, and not that of the whole storm.
+    #[serde(default)]
+    pub is_stale: bool,
     /// The level that shows the violation when the history is checked again; absent if nothing is violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_by: Option<String>,

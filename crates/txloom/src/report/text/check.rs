@@ -246,6 +246,7 @@ mod tests {
             file: "a.txt".to_string(),
             format: "AWDIT text".to_string(),
             transactions: 2,
+            committed: 2,
             operations: 2,
             timing: TimingReport { read_ms: 1, check_ms: 3 },
             ..HistoryReport::default()

@@ -255,6 +255,7 @@ fn strength(judgement: &JudgementReport) -> String {
     let mut parts = match judgement.strongest.as_slice() {
         // There was no time to ask.
         [] if judgement.verdict == VerdictReport::Holds => Vec::new(),
+        [] if matches!(judgement.verdict, VerdictReport::Undecided { .. }) => Vec::new(),
         [] => vec!["satisfies no level at all".to_string()],
         names => vec![format!("satisfies {}", names.join(", "))],
     };
@@ -380,6 +381,7 @@ mod tests {
             evidence: "recorded".to_string(),
             promised: Some("read committed".to_string()),
             promises_nothing: false,
+            is_stale: false,
             shown_by: None,
             verdict: VerdictReport::Holds,
             strongest: vec!["strong monotonic atomic view".to_string()],
