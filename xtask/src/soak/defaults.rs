@@ -23,7 +23,7 @@ const PIECES_MORE: u64 = 5;
 /// Names the first seed.
 const SEED: &str = "TXLOOM_SOAK_SEED";
 /// The first seed if none is named.
-const SEED_DEFAULT: u64 = 2026_11_18;
+const SEED_DEFAULT: u64 = 20_261_118;
 
 pub(super) fn run() -> Result<Section> {
     let seed = env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(SEED_DEFAULT);
