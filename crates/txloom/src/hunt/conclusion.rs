@@ -6,7 +6,7 @@ use super::counts::Counts;
 use super::{Ended, HuntError, Summary};
 
 /// The share of cases that may stay undecided in a hunt that passes.
-pub const UNDECIDED_SHARE_MAX: f64 = 0.75;
+pub const UNDECIDED_SHARE_MAX: f64 = 0.6;
 
 /// The conclusion: known behaviours are no violations.
 pub fn conclusion(summary: &Summary) -> Conclusion {

@@ -271,8 +271,8 @@ impl<'a> Worker<'a> {
             RunError::Engine(error) => {
                 self.counts.unobserved += 1;
                 self.failures_in_a_row += 1;
-                let is_hopeless =
-                    matches!(error.kind, EngineErrorKind::Unreachable(_) | EngineErrorKind::Unsupported(_));
+                // A server that refuses one connection may accept the next one.
+                let is_hopeless = matches!(error.kind, EngineErrorKind::Unsupported(_));
                 if is_hopeless || self.failures_in_a_row >= FAILURES_MAX { Err(error.into()) } else { Ok(None) }
             }
             RunError::Setup { .. } | RunError::Program(_) | RunError::Case(_) => {
