@@ -172,8 +172,7 @@ impl Dialect for ReplicatedSqlite {
     }
 
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
-        let is_lacking = matches!(construct, Construct::ForeignKey | Construct::Keyless);
-        if is_lacking { None } else { Sqlite.spelling(construct, version) }
+        if construct == Construct::ForeignKey { None } else { Sqlite.spelling(construct, version) }
     }
 }
 

@@ -16,7 +16,9 @@ pub(super) fn unsupported(what: &str) -> DbError {
 
 /// A table whose rows cannot be recognised on another node.
 pub(super) fn no_primary_key(table: &str) -> DbError {
-    let message = format!("a replicated table needs a primary key, and {table} has none");
+    let message = format!(
+        "{table} has no primary key and cannot be given one: all names of SQLite's rowid are names of its columns"
+    );
     DbError { message, code: "REPLICAS_NO_PRIMARY_KEY".to_string(), ..unsupported("") }
 }
 

@@ -98,6 +98,11 @@ impl Log {
         self.rows.insert(row, Tracked { key, base, stamps: VecDeque::new() });
     }
 
+    /// The stamp of the next write.
+    pub(super) fn next_stamp(&self) -> Stamp {
+        self.clock + 1
+    }
+
     /// Adds a write that was executed at a node just now. Its rows are tracked already. `None` if it has no effects.
     pub(super) fn add(&mut self, node: usize, open: bool, touched: Vec<Touched>) -> Option<Stamp> {
         self.clock += 1;

@@ -4,6 +4,7 @@
 //! executed but shown: rows are put, as the log says they are. Neither the user's triggers nor any constraint takes part
 //! in that; what they had to say, they said where the statement was executed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use txloom_core::outcome::DbError;
 
 use super::capture::{self, Traces};
-use super::effects::{Cells, Effect, RowId};
+use super::effects::{Cells, Effect, RowId, Stamp};
 use super::errors::{not_unique, null_in_key};
 use super::log::Touched;
 use super::schema::{Schema, Table};
@@ -23,6 +24,9 @@ use crate::engines::embedded::turns::Interrupt;
 
 /// How many statements a connection remembers: a few for each table.
 const CACHED_STATEMENTS: usize = 256;
+
+/// The bits of a row's number that tell the rows of one statement apart; the bits before them are the statement's stamp.
+const NUMBERS_BITS: u32 = 20;
 
 /// A database in memory.
 pub(super) struct Node {
@@ -61,8 +65,8 @@ impl Node {
         copy_contents(other, &mut self.connection)
     }
 
-    /// Executes a statement that writes. One that fails leaves nothing behind.
-    pub(super) fn write(&self, sql: &str, interrupt: &Interrupt) -> rusqlite::Result<Written> {
+    /// Executes a statement that writes; `stamp` is its place in the arbitration. One that fails leaves nothing behind.
+    pub(super) fn write(&self, sql: &str, stamp: Stamp, interrupt: &Interrupt) -> rusqlite::Result<Written> {
         let connection = &self.connection;
         connection.execute_batch("SAVEPOINT txloom_statement")?;
         let answer = interrupt.listening(|| ask(connection, sql))?;
@@ -72,7 +76,7 @@ impl Node {
         let touched = match (&answer, captured) {
             (Err(error), _) => Err(error.clone()),
             (Ok(_), Err(table)) => Err(null_in_key(&self.schema.tables[table].name)),
-            (Ok(_), Ok(rows)) => self.touched(rows)?,
+            (Ok(_), Ok(rows)) => self.touched(self.number(rows, stamp)?)?,
         };
         if !ends_transaction {
             let undo = if touched.is_err() { "ROLLBACK TO txloom_statement; " } else { "" };
@@ -83,6 +87,33 @@ impl Node {
             Err(error) => (Err(error), Vec::new()),
         };
         Ok(Written { answer, touched, last_insert_rowid, ends_transaction })
+    }
+
+    /// Gives new rows of tables without a primary key numbers that no other statement gives.
+    fn number(&self, rows: BTreeMap<RowId, Traces>, stamp: Stamp) -> rusqlite::Result<BTreeMap<RowId, Traces>> {
+        let is_new = |(row, traces): (&RowId, &Traces)| traces.inserted && self.schema.tables[row.table].has_hidden_key;
+        if !rows.iter().any(is_new) {
+            return Ok(rows);
+        }
+        self.enforce(false)?;
+        let first = i64::try_from(stamp).unwrap_or(i64::MAX >> NUMBERS_BITS) << NUMBERS_BITS;
+        let mut numbered = BTreeMap::new();
+        for (number, (row, traces)) in (first..).zip(rows) {
+            let table = &self.schema.tables[row.table];
+            if !is_new((&row, &traces)) {
+                numbered.insert(row, traces);
+                continue;
+            }
+            let (name, rowid) = (quoted(&table.name), quoted(&table.key[0].name));
+            let sql = format!("UPDATE main.{name} SET {rowid} = ?1 WHERE {rowid} = ?2");
+            self.connection.prepare_cached(&sql)?.execute((number, &traces.key[0]))?;
+            let row = RowId { table: row.table, key: number.to_string() };
+            numbered.insert(row, Traces { key: vec![Cell::Integer(number)], ..traces });
+        }
+        self.enforce(true)?;
+        // The triggers of `capture` wrote this down, too.
+        capture::clear(&self.connection)?;
+        Ok(numbered)
     }
 
     /// What became of the rows that a statement touched; or the unique key that one of them violates here.

@@ -1,4 +1,7 @@
 //! What replicas must know of the user's tables: their primary keys, by which a row is the same row on every node.
+//!
+//! A table without a primary key has a hidden one: SQLite's rowid. Nodes give new rows numbers that no other node gives
+//! ([`super::node`]), as Cassandra gives them UUIDs.
 
 use rusqlite::Connection;
 use txloom_core::outcome::DbError;
@@ -6,7 +9,7 @@ use txloom_core::sql::tokens;
 
 use super::errors::{no_primary_key, unsupported};
 use crate::engines::embedded::admit::replaces_on_conflict;
-use crate::engines::embedded::keys::{KeyColumn, UniqueKey, columns, key_sql, table_names, unique_indexes};
+use crate::engines::embedded::keys::{ColumnInfo, KeyColumn, UniqueKey, columns, key_sql, table_names, unique_indexes};
 use crate::engines::embedded::run::quoted;
 
 /// The tables.
@@ -24,10 +27,12 @@ pub(super) struct Schema {
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: String,
-    /// The columns that can be inserted, that is all but the generated ones.
+    /// The columns that can be inserted, that is all but the generated ones; a hidden key is the last one.
     pub(super) columns: Vec<String>,
     /// The primary key.
     pub(super) key: Vec<KeyColumn>,
+    /// Whether that is the rowid, because the table declares none.
+    pub(super) has_hidden_key: bool,
     /// The other unique keys.
     pub(super) unique: Vec<Vec<KeyColumn>>,
 }
@@ -84,11 +89,27 @@ impl Table {
             let own = columns.iter().filter(|column| column.in_primary_key);
             key = own.map(|column| KeyColumn { name: column.name.clone(), collation: "BINARY".into() }).collect();
         }
-        if key.is_empty() {
-            return Ok(Err(no_primary_key(name)));
-        }
+        let hidden = match key.is_empty() {
+            true => Some(hidden_key(&columns)),
+            false => None,
+        };
         let insertable = columns.into_iter().filter(|column| !column.generated).map(|column| column.name);
-        Ok(Ok(Table { name: name.to_string(), columns: insertable.collect(), key, unique }))
+        let mut table = Table {
+            name: name.to_string(),
+            columns: insertable.collect(),
+            key,
+            has_hidden_key: hidden.is_some(),
+            unique,
+        };
+        match hidden {
+            Some(None) => return Ok(Err(no_primary_key(name))),
+            Some(Some(rowid)) => {
+                table.columns.push(rowid.to_string());
+                table.key.push(KeyColumn { name: rowid.to_string(), collation: "BINARY".into() });
+            }
+            None => {}
+        }
+        Ok(Ok(table))
     }
 
     /// The SQL expression that gives the primary key as literals; `prefix` is `NEW.` or `OLD.`.
@@ -107,6 +128,12 @@ impl Table {
         let part = |(at, column): (usize, &KeyColumn)| format!("{prefix}{} = ?{}", quoted(&column.name), first + at);
         self.key.iter().enumerate().map(part).collect::<Vec<_>>().join(" AND ")
     }
+}
+
+/// A name of the rowid that no column has.
+fn hidden_key(columns: &[ColumnInfo]) -> Option<&'static str> {
+    let is_free = |name: &&&str| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    ["rowid", "_rowid_", "oid"].iter().find(is_free).copied()
 }
 
 fn has_partial_key(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
@@ -134,6 +161,8 @@ mod tests {
         assert_eq!(key("CREATE TABLE t (a INTEGER PRIMARY KEY, b)"), "a");
         assert_eq!(key("CREATE TABLE t (a INT, b PRIMARY KEY)"), "b");
         assert_eq!(key("CREATE TABLE t (a, b, c UNIQUE, PRIMARY KEY (b, a)) WITHOUT ROWID"), "b a");
+        assert_eq!(key("CREATE TABLE t (a INT, b)"), "rowid");
+        assert_eq!(key("CREATE TABLE t (RowId INT, b)"), "_rowid_");
         let schema = read("CREATE TABLE t (a INT PRIMARY KEY, b UNIQUE, c AS (b), CHECK (a > 0))").unwrap();
         assert_eq!(schema.tables[0].columns, ["a", "b"]);
         assert_eq!(schema.tables[0].unique.len(), 1);
@@ -143,7 +172,7 @@ mod tests {
     #[test]
     fn what_cannot_be_replicated_is_refused() {
         for (definition, expect) in [
-            ("CREATE TABLE history (a, b)", "a replicated table needs a primary key, and history has none"),
+            ("CREATE TABLE t (oid, rowid, _rowid_)", "all names of SQLite's rowid are names of its columns"),
             ("CREATE TABLE t (a PRIMARY KEY, b); CREATE UNIQUE INDEX i ON t (b + 1)", "of expressions"),
             ("CREATE TABLE t (a PRIMARY KEY, b); CREATE UNIQUE INDEX i ON t (b) WHERE b > 1", "of some rows"),
             ("CREATE TABLE txloom_t (a PRIMARY KEY)", "begin with txloom_"),

@@ -163,7 +163,7 @@ impl World {
         if StatementKind::of(sql) != StatementKind::Write {
             return Ok(Err(unsupported("statements that change something else than rows")));
         }
-        let written = self.databases[node].write(sql, &self.tools.interrupt)?;
+        let written = self.databases[node].write(sql, self.log.next_stamp(), &self.tools.interrupt)?;
         if written.ends_transaction {
             self.roll_back(who)?;
         }

@@ -107,11 +107,32 @@ fn events_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_table_without_a_primary_key_is_refused_at_setup() {
-    let setup = ["CREATE TABLE history (a INT)".to_string(), "INSERT INTO history VALUES (1)".to_string()];
+fn a_table_whose_rows_have_no_name_is_refused_at_setup() {
+    let setup = ["CREATE TABLE history (oid, rowid, _rowid_)".to_string()];
     let outcomes = engine(2).reset(&setup).unwrap();
-    let error = outcomes[1].error.clone().unwrap();
-    assert_eq!(error.message, "a replicated table needs a primary key, and history has none");
+    let error = outcomes[0].error.clone().unwrap();
+    assert!(error.message.starts_with("history has no primary key"), "{}", error.message);
+}
+
+#[test]
+fn rows_without_a_primary_key_are_told_apart_wherever_they_were_inserted() {
+    check_with(
+        2,
+        &["CREATE TABLE history (amount INT)", "INSERT INTO history VALUES (1), (1)"],
+        "! partition 1|2 -> ok
+         a INSERT INTO history VALUES (2), (2) -> 2 changed
+         b INSERT INTO history VALUES (2) -> 1 changed
+         b UPDATE history SET amount = 5 WHERE amount = 1 -> 2 changed
+         a SELECT amount FROM history -> (1) (1) (2) (2)
+         b SELECT amount FROM history -> (5) (5) (2)
+         a BEGIN -> ok
+         a INSERT INTO history VALUES (9) -> 1 changed
+         a ROLLBACK -> ok
+         ! heal -> ok
+         a SELECT amount FROM history ORDER BY amount -> (2) (2) (2) (5) (5)
+         b DELETE FROM history WHERE amount = 2 -> 3 changed
+         a SELECT amount FROM history -> (5) (5)",
+    );
 }
 
 #[test]
