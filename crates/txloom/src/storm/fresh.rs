@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn find(done: &[Done]) -> Option<(Option<u32>, u32, u32)> {
-        let history = history(&mut done.to_vec(), &|item| item.key.to_string());
+        let history = history(done.to_vec(), &|item| item.key.to_string());
         let found = stale_read(&history);
         if let Some(stale) = &found {
             let excerpt = excerpt(&history, stale);

@@ -73,7 +73,7 @@ pub fn promise(engine: &EngineInfo, level: &LevelName) -> Option<Promise> {
     })
 }
 
-/// How long the survey of other levels may take.
+/// How long the verdict and the survey of other levels may take together. The verdict takes as long as it takes.
 const SURVEY_TIME: Duration = Duration::from_secs(10);
 /// How many bytes the survey may allocate.
 const SURVEY_BYTES: u64 = 1 << 30;
@@ -100,7 +100,7 @@ impl Judgement<'_> {
     /// Asks for all other levels, within a budget of its own. The verdict stays as it is.
     pub fn survey(&mut self, history: &History, limit: Duration) {
         let start = Instant::now();
-        let should_stop = over(start, limit.min(SURVEY_TIME));
+        let should_stop = over(start, limit.min(SURVEY_TIME.saturating_sub(self.time)));
         let bytes_max = affordable_bytes().min(SURVEY_BYTES);
         let budget = CheckBudget { should_stop: &should_stop, bytes_max };
         self.survey = Some(Survey::of(history, &self.checker, budget));

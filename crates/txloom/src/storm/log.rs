@@ -3,10 +3,10 @@
 //! A session logs while it works, so a log is small and dumb: items are numbers, versions are numbers. Names and
 //! [histories](txloom_core::history) are made of it when the storm is over.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use txloom_core::history::build::{Builder, Head};
-use txloom_core::history::{History, Op, Scalar, Status};
+use txloom_core::history::{History, KeyId, Op, Scalar, Status};
 use txloom_core::value::Value;
 
 /// Something that has versions: a row.
@@ -195,22 +195,26 @@ pub struct Done {
     pub operations: Vec<u32>,
 }
 
-/// All transactions as a history, in the order in which they began.
-pub fn history(done: &mut [Done], name: &dyn Fn(Item) -> String) -> History {
-    done.sort_by_key(|transaction| transaction.began);
+/// Transactions, in the order in which they began, as a history.
+pub fn history(done: Vec<Done>, name: &dyn Fn(Item) -> String) -> History {
     let mut builder = Builder::default();
-    for (at, transaction) in done.iter().enumerate() {
-        let Done { session, status, began, ended, .. } = *transaction;
+    let mut keys = HashMap::new();
+    // What has become a part of the history is dropped: there may be no room for both.
+    for (at, transaction) in done.into_iter().enumerate() {
+        let Done { session, status, began, ended, accesses, .. } = transaction;
         // Nobody knows when a transaction of unknown fate took effect.
         let ended = Some(ended).filter(|_| status != Status::Unknown);
         builder.begin(Head { session, status, began: Some(began), ended, line: at as u32 + 1 });
-        transaction.accesses.iter().for_each(|access| push(&mut builder, access, name));
+        for access in &accesses {
+            let item = access.item();
+            let key = *keys.entry(item).or_insert_with(|| builder.key(&name(item)));
+            push(&mut builder, key, access);
+        }
     }
     builder.finish()
 }
 
-fn push(builder: &mut Builder, access: &Access, name: &dyn Fn(Item) -> String) {
-    let key = builder.key(&name(access.item()));
+fn push(builder: &mut Builder, key: KeyId, access: &Access) {
     let op = match access {
         Access::Write(_, version) | Access::Delete(_, version) => Op::Write(key, Scalar(*version)),
         Access::Absent(_) => return,

@@ -381,11 +381,13 @@ impl<'a> Run<'a> {
         let workload = self.storm.workload;
         let name = |item| workload.item_name(item);
         let is_recorded = self.storm.is_recording && is_complete;
-        let history = is_recorded.then(|| log::history(&mut self.done, &name));
+        self.done.sort_by_key(|transaction| transaction.began);
+        let contention = is_recorded.then(|| Contention::of(&self.done));
+        let history = is_recorded.then(|| log::history(self.done, &name));
         Summary {
             plan,
             elapsed,
-            contention: history.is_some().then(|| Contention::of(&self.done)),
+            contention,
             figures: workload.figures(),
             history,
             tally: self.tally,
