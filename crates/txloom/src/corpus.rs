@@ -72,6 +72,8 @@ pub const CONTRACT: &[CorpusCase] = corpus_files![
 pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/dt2-lock-point.sql",
     "bugs/dt2-snapshot-creation.sql",
+    "bugs/h2-foreign-key-by-snapshot.sql",
+    "bugs/h2-own-row-twice.sql",
     "bugs/mariadb-26671.sql",
     "bugs/mariadb-27922.sql",
     "bugs/mariadb-27992.sql",
