@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::engine::SessionId;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::trace::compare::{describe, sorted};
-use crate::trace::{StepId, StepRun, Trace};
+use crate::trace::{CancelReason, Check, StepId, StepRun, Trace};
 use crate::value::Value;
 
 /// An expectation that was not met.
@@ -55,6 +55,8 @@ pub struct Checked {
     pub stated: usize,
     /// Those that are not met, and statements that the engine did not understand, in file order.
     pub mismatches: Vec<Mismatch>,
+    /// What could not be compared, and why: statements that we cut off, assertions whose query failed.
+    pub open: Vec<String>,
 }
 
 /// Every expectation of the case that the trace does not meet, in file order.
@@ -90,7 +92,14 @@ pub fn examine(case: &Case, trace: &Trace) -> Checked {
 
 fn check_assertions(trace: &Trace, checked: &mut Checked) {
     checked.stated += trace.checks.len();
-    checked.mismatches.extend(trace.checks.iter().filter(|check| !check.holds()).map(|check| {
+    // A query that fails says nothing about what it asks for.
+    let (answered, failed): (Vec<&Check>, Vec<&Check>) =
+        trace.checks.iter().partition(|check| check.outcome.error.is_none());
+    checked.open.extend(failed.into_iter().map(|check| {
+        let found = describe(trace.engine.dialect, &check.outcome);
+        format!("the assertion {} could not be evaluated: {found}", check.name)
+    }));
+    checked.mismatches.extend(answered.into_iter().filter(|check| !check.holds()).map(|check| {
         let found = describe(trace.engine.dialect, &check.outcome);
         Mismatch::unmet(MismatchAt::Assert(check.name.clone()), format!("no rows at {}", check.when.name()), found)
     }));
@@ -147,6 +156,11 @@ fn check_item(trace: &Trace, session: SessionId, item: usize, expectations: &[Ex
     let says = |aspect: Aspect| applicable.iter().any(|expect| expect.aspect() == aspect);
     if !says(Aspect::Answer) {
         checked.mismatches.extend(steps.iter().find_map(|(id, step)| misunderstood(*id, step)));
+    }
+    let is_cut = |step: &StepRun| step.cancelled == Some(CancelReason::TimeLimit);
+    if let Some((id, _)) = steps.iter().find(|(_, step)| is_cut(step)).filter(|_| !says(Aspect::Answer)) {
+        let name = trace.step_name(*id);
+        checked.open.push(format!("step {name} exceeded the time limit of a statement (--statement-limit)"));
     }
     if applicable.is_empty() {
         return;

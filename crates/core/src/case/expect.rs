@@ -174,6 +174,10 @@ impl Term {
         if engine.is_empty() {
             return Err(error(text, "expected an engine, with a version range or a level, or a level"));
         }
+        // Engines that we do not know may have any name, but hardly one that is nearly one of these.
+        if let Some(known) = misspelt_engine(engine) {
+            return Err(error(engine, &format!("unknown engine `{engine}`; did you mean {known}?")));
+        }
         let mut bounds = Vec::new();
         while let Some((sign, relation)) = Relation::SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
             let after = &rest[sign.len()..];
@@ -270,6 +274,16 @@ impl fmt::Display for Expect {
 }
 
 /// A message about a level that no engine has.
+/// The families of engines that guards are usually about.
+const KNOWN_ENGINES: &[&str] =
+    &["sqlite", "model", "replicas", "postgres", "mariadb", "mysql", "h2", "duckdb", "tidb", "cockroachdb"];
+
+/// The engine that this is probably meant to be, if it is none.
+fn misspelt_engine(name: &str) -> Option<&'static str> {
+    let is_long = name.len() > 3 && !KNOWN_ENGINES.contains(&name);
+    is_long.then(|| suggest::nearest(name, KNOWN_ENGINES.iter().copied())).flatten()
+}
+
 pub(super) fn unknown_level(name: &str) -> String {
     let hint = suggest::hint(name, KNOWN_LEVELS.iter().copied());
     format!("unknown isolation level `{name}`{hint} (levels: {})", KNOWN_LEVELS.join(", "))

@@ -64,9 +64,16 @@ pub fn parse_with_lines(text: &str) -> Result<(Case, Vec<usize>), CaseError> {
     Ok((parser.finish()?, lines))
 }
 
+/// True for `--> rows (1)` and `--@final …`: whoever left out the blank did not mean a remark.
+fn lacks_blank(line: &str) -> bool {
+    let first_word = |text: &str| text.split(char::is_whitespace).next().unwrap_or_default().to_string();
+    let is_directive = |rest: &str| DIRECTIVES.contains(&first_word(rest).as_str());
+    line.starts_with("-->") || line.strip_prefix("--@").is_some_and(is_directive)
+}
+
 /// Whether a line ends the body of the step above it: a label, a directive or an expectation in column 0.
 pub(crate) fn is_structural(line: &str) -> bool {
-    line.starts_with("-- @") || line.starts_with("-- >") || label(line).is_some()
+    line.starts_with("-- @") || line.starts_with("-- >") || lacks_blank(line) || label(line).is_some()
 }
 
 /// The label at the start of a line, and what follows it.
@@ -158,6 +165,8 @@ impl<'a> Parser<'a> {
             self.expectation(expectation)?;
         } else if let Some((name, rest)) = label(line) {
             return self.step(name, rest);
+        } else if lacks_blank(line) {
+            return Err(self.error(self.at, 0, "expected `-- >` or `-- @`, with a blank after the dashes"));
         } else if let Some(prose) = line.strip_prefix("--") {
             self.prose.push(prose.trim_end().to_string());
         } else if !line.trim().is_empty() {

@@ -101,6 +101,8 @@ pub fn usual(targets: &[EngineInfo]) -> Vec<Box<dyn Oracle>> {
 pub enum Verdict {
     /// Nothing is wrong, and this is why: e.g. the serial order that explains the run.
     Holds(String),
+    /// There is nothing to judge, and this is why: e.g. nothing was committed.
+    Vacuous(String),
     /// Something is wrong.
     Violated(Vec<Finding>),
     /// The oracle cannot tell, and this is why.
@@ -193,9 +195,11 @@ fn scheduled(case: &Case, schedule: Option<&Schedule>) -> Case {
 /// The verdict on several runs: one violation suffices to violate, and one undecided run to leave the case undecided.
 fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let (mut findings, mut undecided, mut witnesses) = (Vec::new(), None::<Verdict>, Vec::new());
+    let mut vacuous = None;
     for verdict in verdicts {
         match verdict {
             Verdict::Holds(witness) => witnesses.push(witness),
+            Verdict::Vacuous(_) => vacuous = vacuous.or(Some(verdict)),
             Verdict::Violated(found) => findings.extend(found),
             Verdict::Unknown(_) | Verdict::Unstable(_) => undecided = undecided.or(Some(verdict)),
         }
@@ -204,6 +208,7 @@ fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     match undecided {
         _ if !findings.is_empty() => Verdict::Violated(findings),
         Some(open) => open,
+        None if witnesses.is_empty() && vacuous.is_some() => vacuous.expect("it has just been looked at"),
         None => Verdict::Holds(witnesses.join("; ")),
     }
 }

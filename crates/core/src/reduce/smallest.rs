@@ -118,7 +118,7 @@ impl Hunted<'_> {
                 let of_kind = |finding: &Finding| finding.fingerprint.kind() == self.kind;
                 findings.into_iter().find(of_kind).map_or(Found::No, |finding| Found::Yes(Box::new(finding)))
             }
-            Verdict::Holds(_) => Found::No,
+            Verdict::Holds(_) | Verdict::Vacuous(_) => Found::No,
             Verdict::Unknown(_) | Verdict::Unstable(_) => Found::CannotTell,
         })
     }

@@ -25,7 +25,7 @@ impl Reproduction {
     pub fn of<E>(verdict: &Result<Verdict, E>) -> Reproduction {
         match verdict {
             Ok(Verdict::Violated(_)) => Reproduction::Reproduced,
-            Ok(Verdict::Holds(_)) => Reproduction::Gone,
+            Ok(Verdict::Holds(_) | Verdict::Vacuous(_)) => Reproduction::Gone,
             Ok(Verdict::Unknown(_) | Verdict::Unstable(_)) | Err(_) => Reproduction::Unresolved,
         }
     }

@@ -173,14 +173,16 @@ impl Trace {
     }
 
     /// The sessions that were resumed by the completion of a step, in order: those whose `Resumed` event comes before
-    /// the next submission.
+    /// the next submission. Whom we cancelled was resumed by nobody.
     pub fn resumed_by(&self, id: StepId) -> Vec<SessionId> {
         let from = self.events.iter().position(|event| *event == TraceEvent::Submitted(id)).map_or(0, |at| at + 1);
         self.events[from..]
             .iter()
             .take_while(|event| !matches!(event, TraceEvent::Submitted(_)))
             .filter_map(|event| match event {
-                TraceEvent::Resumed(step) if *step != id => Some(self.step(*step).session),
+                TraceEvent::Resumed(step) if *step != id && self.step(*step).cancelled.is_none() => {
+                    Some(self.step(*step).session)
+                }
                 _ => None,
             })
             .collect()

@@ -195,7 +195,7 @@ impl<'a> Trials<'a> {
         let policy = Policy::Partial(constraints(&forced));
         let oracle = Calls { policy, excused: &[] };
         let found = match oracle.judge(&case, self.runner)? {
-            Verdict::Holds(witness) => return Ok(Fate::Harmless { witness, tries }),
+            Verdict::Holds(witness) | Verdict::Vacuous(witness) => return Ok(Fate::Harmless { witness, tries }),
             Verdict::Unknown(reason) | Verdict::Unstable(reason) => return Ok(Fate::Undecided(reason)),
             Verdict::Violated(findings) => findings.into_iter().next(),
         };

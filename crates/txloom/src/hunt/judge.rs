@@ -36,7 +36,7 @@ pub(super) fn judge(
     let mut is_decided = false;
     for (position, oracle) in oracles.iter().enumerate() {
         match oracle.judge(case, &mut memo)? {
-            Verdict::Holds(_) => is_decided |= oracle.is_thorough() || !has_thorough,
+            Verdict::Holds(_) | Verdict::Vacuous(_) => is_decided |= oracle.is_thorough() || !has_thorough,
             // A difference that the next run did not show: the targets are not to be compared, and that is counted.
             Verdict::Unstable(reason) => {
                 counts.unreproducible += 1;
@@ -65,7 +65,7 @@ pub(super) fn is_reproducible(
     for _ in 0..CONFIRMATIONS {
         let again = match oracle.judge(&finding.case, runner) {
             Ok(Verdict::Violated(found)) => found.iter().any(|other| is_same_kind(finding, other)),
-            Ok(Verdict::Holds(_) | Verdict::Unknown(_) | Verdict::Unstable(_)) => false,
+            Ok(Verdict::Holds(_) | Verdict::Vacuous(_) | Verdict::Unknown(_) | Verdict::Unstable(_)) => false,
             Err(error) if is_interruption(&error) => return Err(error),
             Err(_) => false,
         };

@@ -14,12 +14,13 @@ use crate::report::model::storm::JudgementReport;
 pub fn conclusion(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool) -> Conclusion {
     let transactions = summary.tally.transactions();
     let violations = violations(summary, judgement);
+    let has_no_claim = !is_checked || judgement.is_some_and(|judgement| judgement.promises_nothing);
     Conclusion::new(claim(summary, judgement, is_checked))
         .violated(violations.len(), violations.join("; "))
         .covering("transactions", transactions, summary.plan.budget.transactions)
         .with_gaps(gaps(summary, judgement, is_checked))
         .interrupted(matches!(summary.ended, Ended::Interrupted))
-        .unchecked(summary.plan.generate_only || (!is_checked && summary.invariants == 0))
+        .unchecked(summary.plan.generate_only || (has_no_claim && summary.invariants == 0))
 }
 
 fn claim(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool) -> String {
@@ -50,11 +51,17 @@ fn invariants(summary: &Summary) -> String {
     }
 }
 
-/// `; everything acknowledged was there after 2 of 3 faults`.
+/// `; everything acknowledged was there at the end, and after 2 of 3 faults`.
 fn faults(summary: &Summary) -> String {
     let faults: u64 = summary.faults.iter().map(|(_, count)| count).sum();
     match (faults, summary.audited) {
         (0, _) => String::new(),
+        (faults, 0) if summary.is_audited_at_end => {
+            format!("; everything acknowledged was there at the end, after {faults} faults")
+        }
+        (faults, audited) if summary.is_audited_at_end => {
+            format!("; everything acknowledged was there at the end, and after {audited} of {faults} faults")
+        }
         (faults, 0) => format!("; nothing was audited after {faults} faults"),
         (faults, audited) => format!("; everything acknowledged was there after {audited} of {faults} faults"),
     }
@@ -96,6 +103,15 @@ fn violations(summary: &Summary, judgement: Option<&JudgementReport>) -> Vec<Str
     found
 }
 
+/// Faults after which nobody looked at what was there.
+fn unaudited(summary: &Summary, judgement: Option<&JudgementReport>) -> Option<Gap> {
+    let faults: u64 = summary.faults.iter().map(|(_, count)| count).sum();
+    let is_claimed = judgement.is_some_and(|judgement| !judgement.promises_nothing);
+    let is_open = is_claimed && !summary.is_audited_at_end && summary.audited < faults;
+    let what = || format!("nothing was audited after {} of {faults} faults", faults - summary.audited);
+    is_open.then(|| Gap::new(GapCause::NotJudged, what()))
+}
+
 fn gaps(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if let Ended::Failed(error) = &summary.ended {
@@ -106,6 +122,7 @@ fn gaps(summary: &Summary, judgement: Option<&JudgementReport>, is_checked: bool
         let what = format!("the storm ended before the first {}", fault.kind.name());
         gaps.push(Gap::new(GapCause::NotJudged, what).advise("let it run longer with --for"));
     }
+    gaps.extend(unaudited(summary, judgement));
     if let Some(doubt) = summary.tally.environment_doubt() {
         let EnvironmentDoubt { failures, transactions, class } = doubt;
         let (share, max) = (100.0 * doubt.share(), 100.0 * SHARE_MAX);

@@ -47,6 +47,7 @@ impl Storm<'_> {
             breaches: Vec::new(),
             invariants: 0,
             audited: 0,
+            is_audited_at_end: false,
             damage: Vec::new(),
             troubles: Vec::new(),
         })

@@ -79,6 +79,7 @@ pub fn storm_report(summary: &Summary, judgement: Option<JudgementReport>, workl
         validity: summary.figures.as_ref().map(validity_report),
         faults: fault_counts(&summary.faults),
         audited: summary.audited,
+        is_audited_at_end: summary.is_audited_at_end,
         damage: damage.collect(),
         invariants: invariants(summary),
         judgement,

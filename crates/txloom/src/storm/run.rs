@@ -74,6 +74,8 @@ pub(super) struct Run<'a> {
     done: Vec<Done>,
     ended: Option<Ended>,
     audited: u64,
+    /// Whether everything was read and compared at the end.
+    is_audited_at_end: bool,
     damage: Vec<Damage>,
     /// How many invariants were answered, the last time.
     invariants: usize,
@@ -114,6 +116,7 @@ impl<'a> Run<'a> {
             done: Vec::new(),
             ended: None,
             audited: 0,
+            is_audited_at_end: false,
             damage: Vec::new(),
             invariants: 0,
             breaches: Vec::new(),
@@ -310,6 +313,7 @@ impl<'a> Run<'a> {
             [audit] if audit.status == Status::Committed => {
                 self.storm.workload.at_rest(&audit.accesses);
                 self.audited += u64::from(after.is_some() && !promises_nothing);
+                self.is_audited_at_end = after.is_none() && !promises_nothing;
                 let losses = losses(before, &audit.accesses);
                 if !losses.is_empty() && !promises_nothing {
                     self.damage.push(Damage { after, losses });
@@ -394,6 +398,7 @@ impl<'a> Run<'a> {
             faults: self.faults,
             ended: self.ended.unwrap_or(Ended::Budget),
             audited: self.audited,
+            is_audited_at_end: self.is_audited_at_end,
             damage: self.damage,
             invariants: self.invariants,
             breaches: self.breaches,

@@ -135,6 +135,8 @@ pub struct Summary {
     pub figures: Option<Figures>,
     /// Faults after which everything was read and compared with what had been acknowledged.
     pub audited: u64,
+    /// Whether everything was read and compared when the storm was over.
+    pub is_audited_at_end: bool,
     /// What was lost, or is half there.
     pub damage: Vec<Damage>,
     /// How many invariants were asked for, each time that nobody was at work.

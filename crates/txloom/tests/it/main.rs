@@ -58,6 +58,7 @@ mod planted;
 mod planted_anywhere;
 mod matrix;
 mod oracles;
+mod verdicts;
 mod views;
 mod known;
 mod executor;

@@ -79,7 +79,7 @@ impl Hunt {
     fn judge(&mut self, case: &Case) -> Option<String> {
         match self.oracle.judge(case, &mut self.runner).unwrap_or_else(|error| panic!("{error}")) {
             Verdict::Violated(findings) => findings.into_iter().next().map(|finding| finding.sentence),
-            Verdict::Holds(_) | Verdict::Unknown(_) | Verdict::Unstable(_) => None,
+            Verdict::Holds(_) | Verdict::Vacuous(_) | Verdict::Unknown(_) | Verdict::Unstable(_) => None,
         }
     }
 

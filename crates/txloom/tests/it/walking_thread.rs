@@ -47,7 +47,7 @@ fn the_lost_update_is_found_reduced_flattened_and_run_again() {
 
         let reduced = reduce(&case, &mut |candidate| match Serial::default().judge(candidate, &mut buggy) {
             Ok(Verdict::Violated(found)) if found[0].fingerprint.kind() == kind => Reproduction::Reproduced,
-            Ok(Verdict::Violated(_) | Verdict::Holds(_)) => Reproduction::Gone,
+            Ok(Verdict::Violated(_) | Verdict::Holds(_) | Verdict::Vacuous(_)) => Reproduction::Gone,
             Ok(Verdict::Unknown(_) | Verdict::Unstable(_)) | Err(_) => Reproduction::Unresolved,
         })
         .case;

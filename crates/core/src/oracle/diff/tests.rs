@@ -445,7 +445,7 @@ fn what_a_single_session_shows_is_no_matter_of_transactions() {
     let case = case("a SELECT c1 FROM t\nb SELECT c1 FROM u");
     let Verdict::Violated(mut findings) = Diff::default().judge(&case, &mut runner).unwrap() else { panic!() };
     let finding = Diff::default().explain(findings.remove(0), &mut runner).unwrap();
-    assert!(finding.sentence.ends_with(" (not a matter of transactions: a alone shows it)"), "{}", finding.sentence);
+    assert!(finding.sentence.ends_with(" (it takes no concurrency: a alone shows it)"), "{}", finding.sentence);
 }
 
 #[test]

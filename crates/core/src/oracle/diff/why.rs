@@ -84,7 +84,7 @@ impl Questions<'_> {
             let alone = only(self.case, |other| other == name);
             match self.ask(&alone, &Mode::Scheduled(None))? {
                 Shows::Same => {
-                    return Ok(Some((false, format!("not a matter of transactions: {name} alone shows it"))));
+                    return Ok(Some((false, format!("it takes no concurrency: {name} alone shows it"))));
                 }
                 shown => is_open |= shown == Shows::Open,
             }

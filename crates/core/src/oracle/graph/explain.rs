@@ -4,6 +4,7 @@ use crate::finding::{Exhibit, Explanation, Fingerprint, Violation, shape};
 use crate::graph::IsolationViolation;
 use crate::graph::Odd;
 use crate::graph::{Graph, Row, draw};
+use crate::oracle::Verdict;
 use crate::oracle::graph::instrument::Prepared;
 use crate::oracle::graph::instrumented::items;
 use crate::oracle::graph::round::Mismatch;
@@ -43,18 +44,18 @@ pub(super) fn plain(violation: Violation) -> Told {
 }
 
 /// Why a case holds.
-pub(super) fn witness(followed: &Followed) -> String {
+pub(super) fn witness(followed: &Followed) -> Verdict {
     let (statements, edges) = (followed.graph.statements.len(), followed.graph.edges.len());
     if statements == 0 {
-        return "no statement of a committed transaction is left to be compared".to_string();
+        return Verdict::Vacuous("no statement of a committed transaction is left to be compared".to_string());
     }
-    format!(
+    Verdict::Holds(format!(
         "the same answers without transactions ({} of {}, {}, {})",
         counted(statements, "statement", "statements"),
         counted(followed.transactions(), "transaction", "transactions"),
         counted(edges, "dependency", "dependencies"),
         counted(followed.rounds, "round", "rounds")
-    )
+    ))
 }
 
 /// `1 round`, `2 rounds`
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(counted(1, "dependency", "dependencies"), "1 dependency");
         assert_eq!(counted(0, "round", "rounds"), "0 rounds");
         let nothing = witness(&Followed { rounds: 3, ..Followed::default() });
-        assert_eq!(nothing, "no statement of a committed transaction is left to be compared");
+        assert!(matches!(nothing, Verdict::Vacuous(_)), "{nothing:?}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Trial<'_> {
                 followed.orders = orders.run;
                 match orders.outcome {
                     Outcome::Same => {
-                        return Ok((Verdict::Holds(explain::witness(&followed)), followed));
+                        return Ok((explain::witness(&followed), followed));
                     }
                     Outcome::Unknown(reason) => return Ok((Verdict::Unknown(reason), followed)),
                     Outcome::Violated(violation) => *violation,

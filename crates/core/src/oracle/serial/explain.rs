@@ -1,6 +1,7 @@
 //! The words for what the serial oracle found.
 
 use crate::finding::{Explanation, Fingerprint, Violation, shape};
+use crate::oracle::Verdict;
 use crate::oracle::observe::words::{STATEMENT_SHOWN, aspect, difference, shortened};
 use crate::oracle::serial::committed::{Committed, Unit, What};
 use crate::oracle::serial::{NAME, Order, Refuted};
@@ -9,10 +10,10 @@ use crate::oracle::serial::{NAME, Order, Refuted};
 const ORDERS_SHOWN: usize = 12;
 
 /// `b, then a`: the order that explains a run.
-pub(super) fn witness(committed: &Committed, order: &Order) -> String {
+pub(super) fn witness(committed: &Committed, order: &Order) -> Verdict {
     match labels(committed, order).as_slice() {
-        [] => "nothing was committed, and nothing has changed".to_string(),
-        labels => labels.join(", then "),
+        [] => Verdict::Vacuous("nothing was committed, and nothing has changed".to_string()),
+        labels => Verdict::Holds(labels.join(", then ")),
     }
 }
 

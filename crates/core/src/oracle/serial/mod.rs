@@ -124,7 +124,7 @@ impl Trial<'_> {
             match self.serial(&committed.case, &order)? {
                 Err(reason) => undecided = undecided.or(Some(reason)),
                 Ok(serial) => match observed.difference(&serial) {
-                    None => return Ok(Verdict::Holds(explain::witness(&committed, &order))),
+                    None => return Ok(explain::witness(&committed, &order)),
                     Some(difference) => refuted.push(Refuted { order, difference }),
                 },
             }

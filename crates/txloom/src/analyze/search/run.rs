@@ -78,7 +78,7 @@ impl<'a> Trials<'a> {
         };
         let found = match verdict {
             Verdict::Violated(findings) => findings.into_iter().next(),
-            Verdict::Holds(witness) => {
+            Verdict::Holds(witness) | Verdict::Vacuous(witness) => {
                 let instead = format!("{}; it comes to the same as {witness}", self.instead(&case)?);
                 return Ok(Shown::Not { instead, case: Box::new(case) });
             }

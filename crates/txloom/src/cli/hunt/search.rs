@@ -47,7 +47,7 @@ pub(super) fn search(oracle: &dyn Oracle, case: &Case, runner: &mut dyn Runner) 
                 }
             }
             Verdict::Unknown(reason) | Verdict::Unstable(reason) => undecided = undecided.or(Some(reason)),
-            Verdict::Holds(_) => {}
+            Verdict::Holds(_) | Verdict::Vacuous(_) => {}
         }
     }
     Ok(undecided.map_or(Outcome::NothingFound(schedules.len()), Outcome::Undecided))

@@ -26,7 +26,7 @@ pub(super) fn choose(asked: Option<&str>, file: &str, case: &Case, runner: &mut 
             },
             Verdict::Holds(witness) if witness.is_empty() => "it holds".to_string(),
             Verdict::Holds(witness) => format!("it holds: {witness}"),
-            Verdict::Unknown(reason) | Verdict::Unstable(reason) => reason,
+            Verdict::Vacuous(reason) | Verdict::Unknown(reason) | Verdict::Unstable(reason) => reason,
         };
         silent.push(format!("\n  {}: {why}", oracle.name()));
     }

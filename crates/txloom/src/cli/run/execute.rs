@@ -71,12 +71,12 @@ pub(crate) fn execute(
         let targets = runner.targets();
         let runs = attempts.iter().zip(&targets).map(|(attempt, engine)| {
             let place = format!("{} on {}", loaded.file, engine.target);
-            done.gaps.extend(gap(attempt).map(|gap| gap.at(place)));
-            TargetRun {
-                target: engine.target.clone(),
-                version: engine_version(engine),
-                result: result(expected, &lines, attempt),
+            done.gaps.extend(gap(attempt).map(|gap| gap.at(&place)));
+            let result = result(expected, &lines, attempt);
+            if let RunResult::Observed(seen) = &result {
+                done.gaps.extend(seen.open.iter().map(|what| Gap::new(GapCause::NotJudged, what).at(&place)));
             }
+            TargetRun { target: engine.target.clone(), version: engine_version(engine), result }
         });
         let run = side_by_side(schedule.as_ref(), &settings.policy, runs.collect());
         done.report.runs.push(run);
@@ -154,6 +154,7 @@ fn result(case: &Case, lines: &[usize], attempt: &Attempt) -> RunResult {
         trace: trace_report(case, trace),
         checked: checked.stated,
         mismatches: checked.mismatches.iter().map(|mismatch| mismatch_report(mismatch, lines)).collect(),
+        open: checked.open,
         anomaly_happened: shows_anomaly(case, trace),
         same_as: None,
         divergence: attempt.divergence.as_ref().map(|difference| divergence_report(trace, difference)),

@@ -78,7 +78,11 @@ fn conclude_one(concluded: &mut Conclusion, oracle: &str, case: &JudgedCase, gap
         };
     }
     concluded.gaps.extend(gap.map(|gap| gap.at(&case.file)));
+    let is_vacuous = matches!(case.verdict, VerdictReport::Vacuous { .. });
+    concluded.is_unchecked = is_vacuous && (judged == 1 || concluded.is_unchecked);
     concluded.claim = match judged {
+        1 if is_vacuous => format!("{oracle} has nothing to judge in {}", case.file),
+        _ if concluded.is_unchecked => format!("{oracle} has nothing to judge in {judged} cases"),
         1 => format!("{oracle} holds for {}", case.file),
         _ => format!("{oracle} holds for {judged} cases"),
     };
@@ -121,10 +125,14 @@ fn judge(
         }
     }
     Ok(match verdict {
-        Verdict::Holds(witness) => {
-            let gap = unobserved(settings, &case, runner)?;
-            (VerdictReport::Holds { witness }, gap)
-        }
+        Verdict::Holds(witness) => match unobserved(settings, &case, runner)? {
+            None => (VerdictReport::Holds { witness }, None),
+            Some(gap) => (VerdictReport::Unknown { reason: gap.what.clone() }, Some(gap)),
+        },
+        Verdict::Vacuous(reason) => match unobserved(settings, &case, runner)? {
+            None => (VerdictReport::Vacuous { reason }, None),
+            Some(gap) => (VerdictReport::Unknown { reason: gap.what.clone() }, Some(gap)),
+        },
         Verdict::Unknown(reason) => {
             let gap = Gap::new(GapCause::NotJudged, &reason);
             (VerdictReport::Unknown { reason }, Some(gap))
@@ -172,6 +180,7 @@ fn failed(error: &RunError) -> (VerdictReport, Option<Gap>) {
 fn in_short(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Holds(_) => "that it holds".to_string(),
+        Verdict::Vacuous(_) => "that there is nothing to judge".to_string(),
         Verdict::Unknown(_) | Verdict::Unstable(_) => "that it cannot tell".to_string(),
         Verdict::Violated(findings) => {
             let kinds: Vec<&str> = findings.iter().map(|finding| finding.fingerprint.as_str()).collect();

@@ -265,7 +265,10 @@ fn judgement(summary: &Summary, limit: Duration, streams: &mut Streams) -> Resul
         message: format!("txloom: the workload is at fault: {what}"),
     })?;
     streams.complain(&promised_line(&judgement));
-    judgement.survey(history, limit);
+    // Who could not decide about one level in time need not ask for all of them.
+    if !matches!(judgement.verdict, Verdict::Undecided(_)) {
+        judgement.survey(history, limit);
+    }
     Ok(Some(judgement_report(history, &judgement)))
 }
 

@@ -44,6 +44,16 @@ const NAMES: &[(i32, &str)] = &[
 /// Beginnings of messages that say that something does not exist.
 const UNKNOWN_OBJECT: &[&str] = &["no such ", "unknown database", "unknown function"];
 
+/// Parts of messages that say that a statement is not well formed: what PostgreSQL calls a syntax error, too.
+const SYNTAX: &[&str] = &[
+    "syntax error",
+    "incomplete input",
+    "unrecognized token",
+    " values were supplied",
+    " values for ",
+    " columns assigned ",
+];
+
 /// What SQLite said, as data. `None` if the error is not SQLite's but ours.
 pub(crate) fn db_error(error: &Error) -> Option<DbError> {
     let (code, message) = match error {
@@ -118,7 +128,7 @@ fn class_of_message(message: &str) -> ErrorClass {
     let has = |part: &str| message.contains(part);
     if UNKNOWN_OBJECT.iter().any(|start| message.starts_with(start)) || has(" has no column named ") {
         ErrorClass::UnknownObject
-    } else if has("syntax error") || has("incomplete input") || has("unrecognized token") {
+    } else if SYNTAX.iter().any(|part| has(part)) {
         ErrorClass::Syntax
     } else if has("integer overflow") {
         ErrorClass::OutOfRange

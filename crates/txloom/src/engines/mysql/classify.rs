@@ -18,7 +18,7 @@ pub(super) fn classify(errno: u16) -> ErrorClass {
         1264 | 1406 | 1441 | 1690 => ErrorClass::OutOfRange,
         1265 | 1292 | 1366 | 1367 | 1411 | 1416 | 1525 | 1918 | 3140 | 3156 => ErrorClass::Conversion,
         1365 => ErrorClass::DivisionByZero,
-        1064 | 1065 | 1149 => ErrorClass::Syntax,
+        1064 | 1065 | 1136 | 1149 | 1222 | 1241 => ErrorClass::Syntax,
         1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1115 | 1128 | 1146 | 1176 | 1193 => ErrorClass::UnknownObject,
         1273 | 1286 | 1305 | 1327 | 1360 | 1477 | 1539 | 1630 | 4091 => ErrorClass::UnknownObject,
         // "Disk full"; "the table is full", which InnoDB says of a file that cannot grow.

@@ -127,6 +127,11 @@ pub enum VerdictReport {
         /// Why that is so.
         witness: String,
     },
+    /// There is nothing to judge.
+    Vacuous {
+        /// Why not.
+        reason: String,
+    },
     /// Something is wrong.
     Violated {
         /// What.

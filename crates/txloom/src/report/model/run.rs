@@ -80,6 +80,9 @@ pub struct Observed {
     pub checked: usize,
     /// What differs from the expectations, and statements that the target did not understand.
     pub mismatches: Vec<MismatchReport>,
+    /// What could not be compared, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
     /// Whether the case's anomaly happened; absent if the case names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anomaly_happened: Option<bool>,
@@ -163,6 +166,8 @@ pub enum CaseStanding {
     NothingChecked,
     /// An expectation is not met, a statement was not understood, or the server died.
     Unmet,
+    /// Something could not be compared, and the rest is as expected.
+    Open,
     /// It came out differently the second time.
     Diverged,
     /// It could not be run.
@@ -186,6 +191,8 @@ pub struct Totals {
     pub nothing_checked: usize,
     /// Executions that did not.
     pub unmet: usize,
+    /// Executions in which something could not be compared.
+    pub open: usize,
     /// Executions that came out differently the second time.
     pub diverged: usize,
     /// Executions that failed.
@@ -218,6 +225,7 @@ impl Totals {
             CaseStanding::Provoked(false) => &mut self.prevented,
             CaseStanding::NothingChecked => &mut self.nothing_checked,
             CaseStanding::Unmet => &mut self.unmet,
+            CaseStanding::Open => &mut self.open,
             CaseStanding::Diverged => &mut self.diverged,
             CaseStanding::Failed => &mut self.failed,
         };
@@ -228,7 +236,7 @@ impl Totals {
 impl Totals {
     /// True if every execution took place, the same way every time, and nothing is unmet.
     pub fn is_good(&self) -> bool {
-        self.unmet + self.diverged + self.failed == 0
+        self.unmet + self.open + self.diverged + self.failed == 0
     }
 }
 
@@ -243,6 +251,7 @@ impl fmt::Display for Totals {
             (self.happened, "in which the anomaly happened"),
             (self.nothing_checked, "in which nothing was checked"),
             (self.unmet, "not as expected"),
+            (self.open, "undecided"),
             (self.diverged, "different the second time"),
             (self.failed, "failed"),
         ];
@@ -282,6 +291,7 @@ impl TargetRun {
         match seen.anomaly_happened {
             _ if seen.divergence.is_some() => CaseStanding::Diverged,
             _ if !seen.is_as_expected() => CaseStanding::Unmet,
+            _ if !seen.open.is_empty() => CaseStanding::Open,
             _ if seen.checked > 0 => CaseStanding::AsExpected,
             Some(happened) => CaseStanding::Provoked(happened),
             None => CaseStanding::NothingChecked,

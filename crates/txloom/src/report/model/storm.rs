@@ -34,6 +34,9 @@ pub struct StormReport {
     /// Faults after which everything was read and compared with what had been acknowledged.
     #[serde(default)]
     pub audited: u64,
+    /// Whether everything was read and compared at the end, too.
+    #[serde(default)]
+    pub is_audited_at_end: bool,
     /// What was lost, or is half there, when nobody was at work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<DamageReport>,

@@ -33,6 +33,9 @@ pub(crate) fn write_line(page: &mut Page, oracle: &str, case: &JudgedCase) {
         VerdictReport::Violated { findings } => {
             findings.iter().for_each(|found| page.paragraph(&line(Role::Bad, "✗", found.sentence.clone()), 0, 2));
         }
+        VerdictReport::Vacuous { reason } => {
+            page.paragraph(&line(Role::Wait, "–", format!("{oracle} has nothing to judge: {reason}")), 0, 2);
+        }
         VerdictReport::Unknown { reason } => {
             page.paragraph(&line(Role::Wait, "?", format!("{oracle} cannot tell: {reason}")), 0, 2);
         }

@@ -302,15 +302,20 @@ fn fault_counts(faults: &[FaultCount]) -> String {
     faults.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The result of the audits after faults, if they found everything: a pause or a partition is not followed by one.
+/// The result of the audits after faults and at the end, if they found everything: a pause or a partition is not followed
+/// by one of its own.
 fn audits(report: &StormReport) -> String {
     let is_kept = !report.invariants.as_ref().is_some_and(|asked| asked.is_violated());
     let is_whole = report.damage.is_empty() && report.ended != StormEnd::NotRecovered && is_kept;
     let faults: u64 = report.faults.iter().map(|fault| fault.count).sum();
     match report.audited {
         _ if !is_whole => String::new(),
-        0 => "; nothing was audited after them".to_string(),
         audited if audited >= faults => "; each time everything was there".to_string(),
+        0 if report.is_audited_at_end => "; everything was there at the end".to_string(),
+        audited if report.is_audited_at_end => {
+            format!("; everything was there after the {audited} that were followed by an audit, and at the end")
+        }
+        0 => "; nothing was audited after them".to_string(),
         audited => format!("; everything was there after the {audited} that were followed by an audit"),
     }
 }
@@ -432,6 +437,7 @@ mod tests {
             validity: None,
             faults: vec![fault("kill", 3), fault("full-disk", 1)],
             audited: 4,
+            is_audited_at_end: true,
             damage: Vec::new(),
             invariants: None,
             judgement: Some(judgement()),

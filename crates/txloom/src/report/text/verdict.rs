@@ -23,6 +23,7 @@ fn mark(standing: CaseStanding) -> Line {
         CaseStanding::AsExpected => Line::new(Role::Good, "✓ "),
         CaseStanding::Provoked(_) => Line::plain("· "),
         CaseStanding::NothingChecked => Line::new(Role::Wait, "– "),
+        CaseStanding::Open => Line::new(Role::Wait, "? "),
         CaseStanding::Unmet | CaseStanding::Diverged | CaseStanding::Failed => Line::new(Role::Bad, "✗ "),
     }
 }
@@ -58,6 +59,7 @@ fn observed_ending(seen: &Observed) -> Line {
     match (misunderstood.count(), seen.mismatches.len()) {
         _ if seen.divergence.is_some() => Line::new(Role::Bad, "came out differently the second time"),
         _ if seen.trace.death.is_some() => Line::new(Role::Bad, "the server died"),
+        (0, 0) if !seen.open.is_empty() => Line::plain(format!("undecided: {}", seen.open.join("; "))),
         (0, 0) if seen.checked == 0 => Line::plain("ran, nothing was checked"),
         (0, 0) => Line::new(Role::Good, "as expected"),
         (0, unmet) => unmet_words(unmet),
@@ -90,7 +92,8 @@ fn worst(targets: &[&TargetRun]) -> CaseStanding {
         CaseStanding::AsExpected => 0,
         CaseStanding::Provoked(_) => 1,
         CaseStanding::NothingChecked => 2,
-        CaseStanding::Unmet | CaseStanding::Diverged | CaseStanding::Failed => 3,
+        CaseStanding::Open => 3,
+        CaseStanding::Unmet | CaseStanding::Diverged | CaseStanding::Failed => 4,
     };
     targets.iter().map(|target| target.standing()).max_by_key(rank).unwrap_or(CaseStanding::NothingChecked)
 }

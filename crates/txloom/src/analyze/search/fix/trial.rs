@@ -72,7 +72,9 @@ impl<'a> Runs<'a> {
             };
             says = says.or(match verdict {
                 Verdict::Violated(_) => return Ok(Again::Shows),
-                Verdict::Holds(witness) => Some(format!("run again, it comes to the same as {witness}")),
+                Verdict::Holds(witness) | Verdict::Vacuous(witness) => {
+                    Some(format!("run again, it comes to the same as {witness}"))
+                }
                 Verdict::Unknown(reason) | Verdict::Unstable(reason) => {
                     Some(format!("run again, it is undecided: {reason}"))
                 }

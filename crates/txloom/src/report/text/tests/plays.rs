@@ -33,6 +33,7 @@ pub(super) fn target(trace: &Trace, mismatches: Vec<MismatchReport>) -> TargetRu
         anomaly_happened: None,
         same_as: None,
         divergence: None,
+        open: Vec::new(),
     };
     TargetRun {
         target: trace.engine.target.clone(),
