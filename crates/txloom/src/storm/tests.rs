@@ -29,6 +29,7 @@ fn storm(target: &str, profile: &str, level: &str, transactions: u64) -> (Summar
 
 #[test]
 fn a_healthy_engine_keeps_what_it_promises() {
+    let mut contended = 0;
     for profile in PROFILES {
         // The model copies whole databases, and those of TPC-C are not small.
         let transactions = if profile.name == "tpcc" { 25 } else { 100 };
@@ -44,9 +45,11 @@ fn a_healthy_engine_keeps_what_it_promises() {
             assert_eq!(whole, transactions + 1, "the audit is one more");
             let committed = history.transactions().filter(|(_, t)| t.status == Status::Committed).count() as u64;
             assert_eq!(committed, summary.tally.committed + 1);
-            assert!(summary.contention.unwrap().contended > 0);
+            contended += summary.contention.unwrap().contended;
         }
     }
+    // On a busy machine the sessions of one storm may run one after the other; those of all of them do not.
+    assert!(contended > 0);
 }
 
 #[test]
