@@ -36,9 +36,10 @@
 //! row then, two rows may share a unique value, and columns of two writers may violate a CHECK together. Foreign keys are
 //! not enforced anywhere. That is how weakly consistent stores are, and what an application must cope with.
 //!
-//! **Limits.** A primary key has no NULLs; a table without one has a hidden one, its rowid. A secondary unique key is checked
-//! at the end of a statement: it fails then, whatever `OR IGNORE` or `ON CONFLICT` say about that key (`loosen`). The
-//! schema cannot be changed after the setup. One stamp orders a whole statement; clocks that disagree are not modelled.
+//! **Limits.** A primary key has no NULLs; a table without one has a hidden one, its rowid. A secondary unique key is
+//! checked at the end of a statement: it fails then, whatever `OR IGNORE` or `ON CONFLICT` say about that key
+//! (`loosen`). The schema cannot be changed after the setup. One stamp orders a whole statement; clocks that disagree
+//! are not modelled.
 
 mod errors;
 mod schema;
