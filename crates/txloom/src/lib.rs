@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod contract;
 pub mod levels;
 pub mod matrix;
+pub mod truth;
 pub mod report;
 pub mod hunt;
 pub mod storm;

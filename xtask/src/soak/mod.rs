@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, adya, graph,
-//!                                      validity, storm, flow, search, brute, solvers, fixes, requirements; or all
+//!                                      validity, storm, flow, search, brute, real, solvers, fixes, requirements;
+//!                                      or all
 //! ```
 //!
 //! * [`corpus`]: the same transcripts, a thousand times
@@ -20,6 +21,7 @@
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
 //! * [`search`]: every anomaly that is predicted for the benchmark programs is run
 //! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
+//! * [`real`]: every interleaving of small programs on real servers: the truth that the tests of `analyze` rest on
 //! * [`solvers`]: the embedded solver and z3 have the same answers to all that the search asks
 //! * [`fixes`]: what `analyze --fix` proposes, made and run
 //! * [`requirements`]: which of TPC-C's are broken by directed tests, and which by a storm
@@ -41,6 +43,7 @@ mod storm;
 mod flow;
 mod search;
 mod brute;
+mod real;
 mod fixes;
 mod requirements;
 mod solvers;
@@ -69,6 +72,7 @@ const SECTIONS: &[&str] = &[
     "flow",
     "search",
     "brute",
+    "real",
     "solvers",
     "fixes",
     "requirements",
@@ -129,6 +133,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "flow" => flow::run(),
         "search" => search::run(),
         "brute" => brute::run(),
+        "real" => real::run(),
         "solvers" => solvers::run(),
         "fixes" => fixes::run(),
         "requirements" => requirements::run(),

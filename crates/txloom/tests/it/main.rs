@@ -41,6 +41,7 @@
 //! * `analyze_dumps`: what dump tools write serves on every target
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `logs`: server logs, read, analysed, and done again on real databases
+//! * `truth`: programs with known truth: no broken one is acquitted, no safe one accused
 //! * `solvers`: the embedded solver and z3 agree
 //! * `documents`: every command in the documents is run
 //! * `tables`: tables in the documents are what the registries say
@@ -95,6 +96,7 @@ mod analyze_search;
 mod analyze_dumps;
 mod analyze_fix;
 mod logs;
+mod truth;
 mod solvers;
 mod documents;
 mod tables;

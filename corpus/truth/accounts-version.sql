@@ -1,0 +1,1 @@
+CREATE TABLE accounts (id INT PRIMARY KEY, balance INT NOT NULL, version INT NOT NULL);

@@ -1,0 +1,2 @@
+CREATE TABLE numbers (id INT PRIMARY KEY, last INT NOT NULL);
+CREATE TABLE invoices (id INT PRIMARY KEY, number INT NOT NULL);
