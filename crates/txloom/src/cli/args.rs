@@ -75,7 +75,7 @@ pub enum Command {
     Doctor(DoctorArgs),
 }
 
-/// What private servers are told.
+/// What private servers are told, and what is allowed on running ones.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ServerArgs {
     /// Start private servers with this setting of theirs, e.g. innodb_snapshot_isolation=ON; may be repeated
@@ -84,6 +84,12 @@ pub struct ServerArgs {
     /// Leave private servers running at the end, to look inside
     #[arg(long)]
     pub keep_server: bool,
+    /// Log in to running servers with the password in the first line of FILE, instead of one in the URL
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Send passwords as they are to running servers that ask for that without TLS: others may read them
+    #[arg(long)]
+    pub insecure_auth: bool,
 }
 
 /// The flags of `hunt`.

@@ -1,6 +1,8 @@
 //! What the flags mean: checked, with everything that can be known before the first case is read.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use txloom_core::engine::EngineInfo;
@@ -13,9 +15,13 @@ use txloom_core::suggest::hint;
 use super::args::{Format, PolicyName, RunArgs, RunFormat, ServerArgs};
 use super::failure::Failure;
 use super::streams::Streams;
-use crate::engines::{Place, Target};
+use crate::engines::access::Password;
+use crate::engines::{AccessOptions, Place, Target};
 use crate::execute::ExecuteOptions;
 use crate::servers::ServerOptions;
+
+/// How long the first line of a password file may be.
+const PASSWORD_BYTES_MAX: u64 = 64 * 1024;
 
 /// The target of a run that names none: it needs nothing installed.
 pub const DEFAULT_TARGET: &str = "sqlite";
@@ -145,6 +151,12 @@ pub fn replay_flags(server: &ServerArgs, statement_limit: &str, policy: PolicyNa
     if limit.is_some_and(|limit| limit != ExecuteOptions::default().statement_limit) {
         flags.push(format!("--statement-limit {}", shell_word(statement_limit)));
     }
+    if let Some(path) = &server.password_file {
+        flags.push(format!("--password-file {}", shell_word(&path.to_string_lossy())));
+    }
+    if server.insecure_auth {
+        flags.push("--insecure-auth".to_string());
+    }
     if policy == PolicyName::Wait {
         flags.push("--policy wait".to_string());
     }
@@ -201,8 +213,11 @@ pub fn targets_to_compare<'a>(texts: impl IntoIterator<Item = &'a String>) -> Re
     if targets.is_empty() { Ok(vec![parse(DEFAULT_TARGET)?]) } else { Ok(targets) }
 }
 
-/// Tells all private servers among the targets what the flags say.
+/// Tells all targets what the flags say: private servers their settings, running ones what is allowed there.
 pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Failure> {
+    let access = access(args)?;
+    let running = |target: &&mut Target| matches!(target.place, Place::Running(_));
+    targets.iter_mut().filter(running).for_each(|target| target.access = access.clone());
     let setting = |text: &String| {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let usage = || Failure::bad_input(format!("`{text}` is not a setting of a server; write NAME=VALUE"));
@@ -222,6 +237,26 @@ pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Fai
         target.server = ServerOptions { extra: extra.clone(), keep: args.keep_server, ..ServerOptions::default() };
     });
     Ok(())
+}
+
+/// What the flags allow on running servers.
+fn access(args: &ServerArgs) -> Result<AccessOptions, Failure> {
+    let password = args.password_file.as_deref().map(password_in).transpose()?;
+    Ok(AccessOptions { insecure_auth: args.insecure_auth, password, ..AccessOptions::default() })
+}
+
+/// The first line of a file.
+fn password_in(path: &Path) -> Result<Password, Failure> {
+    let failure = |why: &dyn std::fmt::Display| {
+        Failure::bad_input(format!("cannot read a password from {}: {why}", path.display()))
+    };
+    let file = File::open(path).map_err(|error| failure(&error))?;
+    let mut line = String::new();
+    let read = BufReader::new(file.take(PASSWORD_BYTES_MAX)).read_line(&mut line).map_err(|error| failure(&error))?;
+    if read as u64 == PASSWORD_BYTES_MAX {
+        return Err(failure(&"its first line is longer than 64 kB"));
+    }
+    Ok(Password::new(line.trim_end_matches(['\r', '\n'])))
 }
 
 /// Says how to look inside the servers that are kept, and how to end them.

@@ -6,6 +6,7 @@
 //!
 //! * [`registry`]: the families of targets, one entry each; help, doctor and documentation derive from it
 //! * [`target`]: the text that `--on` takes → a [`Target`]
+//! * [`access`]: what a user allows on servers that were running before
 //! * [`planted`]: bugs that can be planted in any of them
 //!
 //! A new engine is one module here and one entry in the registry.
@@ -13,6 +14,7 @@
 pub mod registry;
 pub mod target;
 pub mod planted;
+pub mod access;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod wire;
 #[cfg(test)]
@@ -37,6 +39,7 @@ pub mod h2;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 
+pub use access::AccessOptions;
 pub use registry::{FAMILIES, Family};
 pub use target::{Place, Target, TargetError};
 

@@ -261,7 +261,7 @@ fn open_replicas(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
 #[cfg(feature = "postgres")]
 fn open_postgres(target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
-        Place::Running(url) => PostgresEngine::connect(target.name(), url)?,
+        Place::Running(url) => PostgresEngine::connect(target.name(), url, &target.access)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
             let server = PrivatePostgres::start(programs, target.server.clone());
@@ -286,7 +286,7 @@ fn installed_postgres() -> Vec<Installed> {
 #[cfg(feature = "mysql")]
 fn open_mysql(product: Product, target: &Target) -> Result<Box<dyn Engine>, EngineError> {
     let engine = match &target.place {
-        Place::Running(url) => MySqlEngine::connect(target.name(), url)?,
+        Place::Running(url) => MySqlEngine::connect(target.name(), url, &target.access)?,
         Place::BuiltIn => return Err(not_built_in(target)),
         Place::Private(programs) => {
             let server = PrivateMySql::start(product, programs, target.server.clone());

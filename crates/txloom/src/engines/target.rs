@@ -15,6 +15,7 @@ use std::str::FromStr;
 use txloom_core::planted::{self, PlantedBug};
 use txloom_core::suggest::hint;
 
+use super::access::AccessOptions;
 use super::registry::{FAMILIES, Family};
 use crate::servers::{Programs, ServerOptions};
 
@@ -32,6 +33,8 @@ pub struct Target {
     pub bugs: Vec<&'static PlantedBug>,
     /// What a private server is told beyond our own settings.
     pub server: ServerOptions,
+    /// What is allowed on a running one.
+    pub access: AccessOptions,
 }
 
 /// Which server is meant.
@@ -73,7 +76,8 @@ impl Target {
         let read = if body.contains("://") { parse_url(body) } else { parse_name(body) };
         let Named { family, place, nodes } = read.map_err(error)?;
         let bugs = bug_names.iter().map(|name| find_bug(family, name)).collect::<Result<_, _>>().map_err(error)?;
-        Ok(Target { name: mask_password(text), family, place, nodes, bugs, server: ServerOptions::default() })
+        let (server, access) = (ServerOptions::default(), AccessOptions::default());
+        Ok(Target { name: mask_password(text), family, place, nodes, bugs, server, access })
     }
 
     /// What was written, without a password: this is what reports and messages show.
@@ -195,21 +199,58 @@ fn parse_version(name: &str, version: &str) -> Result<Vec<u32>, String> {
     })
 }
 
-/// The target as it may be shown: whatever could be a password is replaced by `***`. A text without one stays as it is.
+/// Parameters of URLs that are no secrets.
+const SHOWN_PARAMETERS: &[&str] = &[
+    "host",
+    "port",
+    "user",
+    "dbname",
+    "database",
+    "socket",
+    "unix_socket",
+    "service",
+    "passfile",
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "channel_binding",
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "application_name",
+];
+
+/// The target as it may be shown, and as a replay command can use it: without whatever could be a password. A text
+/// without one stays as it is; one whose parts cannot be told apart, because something in it should have been encoded,
+/// is not shown at all.
 pub(super) fn mask_password(target: &str) -> String {
     let Some((scheme, rest)) = target.split_once("://") else { return target.to_string() };
+    let is_plain = |text: &str, also: &str| text.chars().all(|c| c.is_alphanumeric() || also.contains(c));
+    if !is_plain(scheme, "+-.") {
+        return "***://***".to_string();
+    }
     let (main, query) = rest.split_once('?').unwrap_or((rest, ""));
-    // A password that should have been encoded may hold a `/` or an `@`: everything up to the last `@` is suspicious.
-    let main = match main.rsplit_once('@') {
-        Some((user_info, place)) => match user_info.split_once(':') {
-            Some((user, _)) => format!("{user}:***@{place}"),
-            None => main.to_string(),
-        },
-        None => main.to_string(),
-    };
-    let mask = |pair: &str| if pair.starts_with("password=") { "password=***".to_string() } else { pair.to_string() };
-    let query: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).map(mask).collect();
-    if query.is_empty() { format!("{scheme}://{main}") } else { format!("{scheme}://{main}?{}", query.join("&")) }
+    let (authority, path) = main.split_once('/').unwrap_or((main, ""));
+    let (user_info, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let user = user_info.split(':').next().unwrap_or_default();
+    let (host, port) =
+        place.rsplit_once(':').filter(|(host, _)| !host.contains('[') || host.contains(']')).unwrap_or((place, ""));
+    let is_clear = is_plain(user, "._-%+$\\")
+        && is_plain(host, "._-%[]:")
+        && (place.ends_with(']') || port.chars().all(|c| c.is_ascii_digit()))
+        && is_plain(path, "._-%+$/")
+        && !query.contains(['@', ';', '?']);
+    if !is_clear {
+        return format!("{scheme}://***");
+    }
+    let at = if user_info.is_empty() { String::new() } else { format!("{user}@") };
+    let path = if main.contains('/') { format!("/{path}") } else { String::new() };
+    let is_shown = |pair: &&str| SHOWN_PARAMETERS.contains(&pair.split('=').next().unwrap_or_default());
+    let query: Vec<&str> = query.split('&').filter(is_shown).collect();
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    format!("{scheme}://{at}{place}{path}{query}")
 }
 
 #[cfg(test)]
@@ -249,7 +290,7 @@ mod tests {
         check("mariadb:10.11", "mariadb", private(Programs::Version(vec![10, 11])), &[]);
         check("mysql@/opt/mysql", "mysql", private(Programs::Dir("/opt/mysql".into())), &[]);
         check("mysql://u@h", "mysql", Place::Running("mysql://u@h".into()), &[]);
-        for url in ["postgres://u@h/d", "postgresql://h:5433/d?x=1", "postgres://u:p+q@h"] {
+        for url in ["postgres://u@h/d", "postgresql://h:5433/d?port=1", "postgres://u:p+q@h"] {
             check(url, "postgres", Place::Running(url.to_string()), &[]);
         }
     }
@@ -289,8 +330,8 @@ mod tests {
 
     #[test]
     fn passwords_are_never_shown() {
-        let target = Target::parse("postgres://me:se@c/ret@h/d?password=hush&x=1").unwrap();
-        assert_eq!(target.name(), "postgres://me:***@h/d?password=***&x=1");
+        let target = Target::parse("postgres://me:se@c/ret@h/d?password=hush&port=1").unwrap();
+        assert_eq!(target.name(), "postgres://***");
         assert!(!format!("{target:?}").contains("ret"));
         assert_eq!(Target::parse("postgres://me@h").unwrap().name(), "postgres://me@h");
         let error = Target::parse("postgrs://me:hush@h").unwrap_err();
@@ -309,9 +350,15 @@ mod tests {
         for (target, expected) in [
             ("postgres:15", "postgres:15"),
             ("postgres://u@h/x", "postgres://u@h/x"),
-            ("postgres://u:p@h:1/x", "postgres://u:***@h:1/x"),
-            ("postgres://u:p/q@r@h/x?sslmode=disable", "postgres://u:***@h/x?sslmode=disable"),
-            ("postgres://h/x?user=u&password=p", "postgres://h/x?user=u&password=***"),
+            ("postgres://u:p@h:1/x", "postgres://u@h:1/x"),
+            ("postgres://u:p@[::1]:1/x", "postgres://u@[::1]:1/x"),
+            ("mysql://u:p@[::1]", "mysql://u@[::1]"),
+            ("postgres://u:p/q@r@h/x?sslmode=disable", "postgres://***"),
+            ("postgres://u:p?q@h/x", "postgres://***"),
+            ("mysql://u@h/x;Password=p", "mysql://***"),
+            ("postgres://u:p", "postgres://***"),
+            ("postgres://h/x?user=u&password=p", "postgres://h/x?user=u"),
+            ("postgres://h/x?Password=p&sslpassword=q&sslmode=require&r", "postgres://h/x?sslmode=require"),
         ] {
             assert_eq!(mask_password(target), expected);
         }

@@ -30,6 +30,7 @@ use txloom_core::outcome::{Outcome, Row, StatementResult};
 
 use self::session::{H2Session, NAMES, exchange};
 use super::postgres::connection::{ConnectError, Connection, Login};
+use super::wire::security::Security;
 use super::wire::stream::Address;
 use super::wire::url::Password;
 use crate::servers::PrivateH2;
@@ -98,7 +99,7 @@ impl H2Engine {
 
     /// The control connection; a new one, if the old one is gone.
     fn control(&mut self) -> Result<&mut Connection, EngineError> {
-        if !self.control.as_ref().is_some_and(Connection::is_silent) {
+        if !self.control.as_mut().is_some_and(Connection::is_silent) {
             let login = Login { patience: Some(CONTROL_LIMIT), ..self.login.clone() };
             let mut opened = Connection::open(&login).map_err(|error| self.lost("connect to the server", error))?;
             exchange(&self.info.target, &mut opened, NAMES)?;
@@ -230,6 +231,8 @@ fn login(server: &PrivateH2) -> Login {
         address: Address::Tcp { host: "127.0.0.1".to_string(), port: server.port() },
         user: server.superuser().to_string(),
         password: Some(Password(server.password().to_string())),
+        // It asks for the password as it is; nobody listens on the way to a server of this machine.
+        security: Security { insecure_auth: true, ..Security::default() },
         database: server.database().to_string(),
         settings: Vec::new(),
         patience: None,

@@ -14,6 +14,7 @@ use std::io;
 use txloom_core::outcome::{Column, DbError, Row, StatementResult, TxStatus};
 use txloom_core::sql::{StatementKind, Token, TokenKind, tokens};
 
+use super::super::wire::limits::COLUMNS_MAX;
 use super::classify::classify;
 use super::packet::{Packets, Parts, malformed};
 use super::types;
@@ -105,6 +106,9 @@ impl Answer {
     /// Reads columns and rows; false if an error took their place.
     fn take_rows(&mut self, first: &[u8], packets: &mut Packets) -> io::Result<bool> {
         let count = Parts::of(first).lenenc()?;
+        if count > COLUMNS_MAX {
+            return Err(malformed("a result has more than 65535 columns"));
+        }
         let mut result = StatementResult::default();
         for _ in 0..count {
             result.columns.push(column(&packets.receive()?)?);
@@ -126,7 +130,10 @@ impl Answer {
                     self.results.push(result);
                     return Ok(true);
                 }
-                _ => result.rows.push(row(&payload, result.columns.len())?),
+                _ => {
+                    packets.take_cells(result.columns.len())?;
+                    result.rows.push(row(&payload, result.columns.len())?);
+                }
             }
         }
     }

@@ -16,18 +16,18 @@
 //! system words the loss (end of file, reset, broken pipe) depends on timing, and is left out.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use txloom_core::outcome::{DbError, ErrorClass, Notice, Outcome, Row, TxStatus};
 
-use super::super::wire::stream::{Address, Stream, is_timeout};
+use super::super::wire::limits::LOGIN_TIME;
+use super::super::wire::security::Security;
+use super::super::wire::stream::{Address, SocketHandle, Stream, is_timeout};
+use super::super::wire::tls::{TlsError, TlsMode, TlsOptions};
 use super::super::wire::url::Password;
 use super::answer::{self, Answer, File};
 use super::auth::Authentication;
 use super::packet::{Packets, Parts, malformed};
-
-/// How long connecting may take, and how long each answer during login.
-pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
@@ -38,6 +38,7 @@ const COM_RESET_CONNECTION: u8 = 0x1f;
 const CAPABILITIES: u32 = 0x1 | 0x4 | 0x200 | 0x2000 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x8_0000;
 const CONNECT_WITH_DATABASE: u32 = 0x8;
 const LOCAL_FILES: u32 = 0x80;
+const TLS: u32 = 0x800;
 
 /// `utf8mb4_general_ci`, which every server knows.
 const UTF8MB4: u8 = 45;
@@ -50,6 +51,8 @@ pub(super) struct Login {
     pub(super) address: Address,
     pub(super) user: String,
     pub(super) password: Option<Password>,
+    /// How the connection is encrypted, and what may be sent where it is not.
+    pub(super) security: Security,
     pub(super) database: Option<String>,
     /// How long an answer may take before the connection counts as lost; sessions wait for ever.
     pub(super) patience: Option<Duration>,
@@ -65,8 +68,22 @@ pub(super) enum ConnectError {
     Io(io::Error),
     /// The server refused.
     Refused(DbError),
+    /// The connection cannot be encrypted as it was asked for.
+    Tls(TlsError),
+    /// The server wants the password itself, and others could read it.
+    ClearText,
     /// The server wants something that we cannot do.
     Unsupported(String),
+}
+
+impl From<TlsError> for ConnectError {
+    fn from(error: TlsError) -> ConnectError {
+        match error {
+            // A time limit is one, wherever it strikes.
+            TlsError::Io(error) if is_timeout(&error) => ConnectError::Io(error),
+            error => ConnectError::Tls(error),
+        }
+    }
 }
 
 impl From<io::Error> for ConnectError {
@@ -91,19 +108,43 @@ pub(super) struct Connection {
 struct Greeting {
     version: String,
     id: u32,
+    offers_tls: bool,
     method: String,
     scramble: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects and logs in.
+    /// Connects and logs in, encrypted as the mode asks for it. Where encryption is only preferred and the two sides do
+    /// not agree on it, the login is tried once more without.
     pub(super) fn open(login: &Login) -> Result<Connection, ConnectError> {
-        let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
-        stream.set_limit(Some(CONNECT_LIMIT))?;
-        let mut packets = Packets::new(stream);
+        let deadline = Instant::now() + LOGIN_TIME;
+        let tls = &login.security.tls;
+        let mode = match (tls.mode, &login.address) {
+            // As with mysql: nobody listens between two processes of one machine.
+            (TlsMode::Allow | TlsMode::Prefer, Address::Unix(_)) => TlsMode::Disable,
+            (mode, _) => mode,
+        };
+        match Connection::attempt(login, &tls.with_mode(mode), deadline) {
+            Err(ConnectError::Tls(error)) if mode < TlsMode::Require => {
+                let again = Connection::attempt(login, &tls.with_mode(TlsMode::Disable), deadline);
+                again.map_err(|_| ConnectError::Tls(error))
+            }
+            opened => opened,
+        }
+    }
+
+    fn attempt(login: &Login, tls: &TlsOptions, deadline: Instant) -> Result<Connection, ConnectError> {
+        let mut packets = Packets::new(Stream::connect(&login.address, deadline)?);
         let greeting = greeting(&packets.receive()?)?;
-        log_in(&mut packets, login, &greeting)?;
-        packets.stream().set_limit(login.patience)?;
+        let is_encrypted = tls.mode != TlsMode::Disable && greeting.offers_tls;
+        if is_encrypted {
+            packets.send(&beginning(login, &greeting, TLS))?;
+            packets.stream_mut()?.encrypt(tls)?;
+        } else if tls.mode >= TlsMode::Require {
+            return Err(ConnectError::Tls(TlsError::NotOffered));
+        }
+        log_in(&mut packets, login, &greeting, if is_encrypted { TLS } else { 0 })?;
+        packets.stream_mut()?.end_login(login.patience)?;
         Ok(Connection { packets, id: greeting.id, server_version: greeting.version, lost: None, silent: false })
     }
 
@@ -128,7 +169,7 @@ impl Connection {
     }
 
     /// A second handle to the socket, for another thread to end it.
-    pub(super) fn second_handle(&self) -> io::Result<Stream> {
+    pub(super) fn second_handle(&self) -> io::Result<SocketHandle> {
         self.packets.stream().second_handle()
     }
 
@@ -274,7 +315,9 @@ fn greeting(payload: &[u8]) -> Result<Greeting, ConnectError> {
     let version = String::from_utf8_lossy(parts.until_nul()).into_owned();
     let id = parts.u32()?;
     let mut scramble = parts.bytes(8)?.to_vec();
-    let _filler_capabilities_charset_status_capabilities = parts.bytes(8)?;
+    let _filler = parts.u8()?;
+    let offers_tls = u32::from(parts.u16()?) & TLS != 0;
+    let _charset_status_capabilities = parts.bytes(5)?;
     let _both_scrambles_length = parts.u8()?;
     let _reserved = parts.bytes(10)?;
     scramble.extend_from_slice(parts.bytes(12)?);
@@ -282,14 +325,17 @@ fn greeting(payload: &[u8]) -> Result<Greeting, ConnectError> {
     let method = String::from_utf8_lossy(parts.until_nul()).into_owned();
     // MariaDB before 11 puts this before its version, for old clients of MySQL.
     let version = version.strip_prefix("5.5.5-").map_or(version.clone(), str::to_string);
-    Ok(Greeting { version, id, method, scramble })
+    Ok(Greeting { version, id, offers_tls, method, scramble })
 }
 
-fn log_in(packets: &mut Packets, login: &Login, greeting: &Greeting) -> Result<(), ConnectError> {
-    let mut authentication = Authentication::new(login.password.as_ref(), &greeting.method, &greeting.scramble);
-    // To a method that we do not know we answer nothing; the server may then propose one that we know.
-    let first = authentication.response().unwrap_or_default();
-    packets.send(&response(login, greeting, &authentication, &first))?;
+fn log_in(packets: &mut Packets, login: &Login, greeting: &Greeting, tls: u32) -> Result<(), ConnectError> {
+    let may_tell = packets.stream().is_private() || login.security.insecure_auth;
+    let mut authentication =
+        Authentication::new(login.password.as_ref(), may_tell, &greeting.method, &greeting.scramble);
+    // To a method that we do not know we answer nothing; the server may then propose one that we know. So with one that
+    // wants longer random bytes than a greeting has.
+    let first = authentication.response().ok().flatten().unwrap_or_default();
+    packets.send(&response(login, greeting, tls, &authentication, &first))?;
     loop {
         let payload = packets.receive()?;
         match payload.first() {
@@ -297,9 +343,9 @@ fn log_in(packets: &mut Packets, login: &Login, greeting: &Greeting) -> Result<(
             Some(0xff) => return Err(ConnectError::Refused(answer::error(&payload)?)),
             Some(0xfe) => {
                 let mut parts = Parts::of(&payload[1..]);
-                authentication.switch(&String::from_utf8_lossy(parts.until_nul()), parts.rest());
+                authentication.switch(&String::from_utf8_lossy(parts.until_nul()), parts.rest())?;
                 let why = || ConnectError::Unsupported(unknown_method(authentication.method()));
-                packets.send(&authentication.response().ok_or_else(why)?)?;
+                packets.send(&authentication.response()?.ok_or_else(why)?)?;
             }
             Some(1) => authentication.more(&payload[1..], packets)?,
             _ => return Err(malformed("the server's answer to the login makes no sense").into()),
@@ -309,22 +355,34 @@ fn log_in(packets: &mut Packets, login: &Login, greeting: &Greeting) -> Result<(
 
 fn unknown_method(method: &str) -> String {
     format!(
-        "the server wants the user to log in by `{method}`; known are mysql_native_password and caching_sha2_password \
+        "the server wants the user to log in by `{method}`; known are mysql_native_password, caching_sha2_password and client_ed25519 \
          (choose another user, or ALTER USER … IDENTIFIED WITH one of these)"
     )
 }
 
-/// The answer to the greeting.
-fn response(login: &Login, greeting: &Greeting, authentication: &Authentication<'_>, first: &[u8]) -> Vec<u8> {
+/// What the answer to the greeting begins with; all of it, where encryption is asked for.
+fn beginning(login: &Login, greeting: &Greeting, tls: u32) -> Vec<u8> {
     let with_database = if login.database.is_some() { CONNECT_WITH_DATABASE } else { 0 };
+    let with_files = if login.gives_files { LOCAL_FILES } else { 0 };
     let is_mysql_8 = !greeting.version.contains("MariaDB")
         && greeting.version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 8);
-    let mut response = Vec::new();
-    let with_files = if login.gives_files { LOCAL_FILES } else { 0 };
-    response.extend_from_slice(&(CAPABILITIES | with_database | with_files).to_le_bytes());
-    response.extend_from_slice(&(1u32 << 30).to_le_bytes());
-    response.push(if is_mysql_8 { UTF8MB4_OF_MYSQL_8 } else { UTF8MB4 });
-    response.extend_from_slice(&[0; 23]);
+    let mut beginning = Vec::new();
+    beginning.extend_from_slice(&(CAPABILITIES | with_database | with_files | tls).to_le_bytes());
+    beginning.extend_from_slice(&(1u32 << 30).to_le_bytes());
+    beginning.push(if is_mysql_8 { UTF8MB4_OF_MYSQL_8 } else { UTF8MB4 });
+    beginning.extend_from_slice(&[0; 23]);
+    beginning
+}
+
+/// The answer to the greeting.
+fn response(
+    login: &Login,
+    greeting: &Greeting,
+    tls: u32,
+    authentication: &Authentication<'_>,
+    first: &[u8],
+) -> Vec<u8> {
+    let mut response = beginning(login, greeting, tls);
     response.extend_from_slice(login.user.as_bytes());
     response.push(0);
     // A hash is far shorter than 251 bytes, so its length is one byte.

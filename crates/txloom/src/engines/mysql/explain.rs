@@ -37,6 +37,11 @@ fn cannot_connect(login: &Login, error: &ConnectError) -> String {
             format!("cannot log in to {address} as {user}: {}; check user and password in the URL", error.message)
         }
         ConnectError::Refused(error) => format!("cannot log in to {address} as {user}: {}", error.message),
+        ConnectError::Tls(error) => format!("cannot encrypt the connection to {address}: {error}"),
+        ConnectError::ClearText => format!(
+            "cannot log in to {address} as {user}: the server wants the password as it is, and the connection is not \
+             encrypted: ask for TLS (ssl-mode=REQUIRED), or connect by the server's socket"
+        ),
         ConnectError::Unsupported(what) => format!("cannot log in to {address} as {user}: {what}"),
     }
 }
@@ -61,6 +66,8 @@ pub(super) fn unanswered(target: &str, attempt: &str, error: &AskError) -> Engin
         AskError::Connect(ConnectError::Refused(error)) => lost(target, attempt, &error.message),
         AskError::Connect(ConnectError::Io(error)) => lost(target, attempt, error),
         AskError::Connect(ConnectError::Unsupported(what)) => lost(target, attempt, what),
+        AskError::Connect(ConnectError::Tls(error)) => lost(target, attempt, error),
+        AskError::Connect(ConnectError::ClearText) => lost(target, attempt, "the server wants the password as it is"),
     }
 }
 

@@ -28,10 +28,9 @@
 //! **What is ours.** On a private server everything is. On any other, one database `txloom_…` that we create and drop,
 //! and our own connections: no global setting, no account, no other database is touched.
 //!
-//! **Limits.** No TLS. InnoDB alone is made quiet; other storage engines are as they are.
+//! **Limits.** InnoDB alone is made quiet; other storage engines are as they are.
 
 mod packet;
-mod rsa;
 mod auth;
 mod types;
 mod classify;
@@ -70,6 +69,8 @@ use self::layout::Layout;
 use self::monitor::Monitor;
 use self::session::{Progress, Shared};
 use self::waits::Watch;
+use super::access::AccessOptions;
+use super::wire::security::Security;
 use super::wire::stream::Address;
 use crate::servers::PrivateMySql;
 
@@ -129,6 +130,7 @@ impl MySqlEngine {
             address: Address::Unix(server.socket()),
             user: server.superuser().to_string(),
             password: None,
+            security: Security::default(),
             database: None,
             patience: None,
             gives_files: false,
@@ -138,14 +140,16 @@ impl MySqlEngine {
 
     /// The engine of a running server, `mysql://user:password@host:port/?…`. It creates a database of its own, works
     /// only there, and drops it in the end.
-    pub fn connect(target: &str, url: &str) -> Result<MySqlEngine, EngineError> {
+    pub fn connect(target: &str, url: &str, access: &AccessOptions) -> Result<MySqlEngine, EngineError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
+        let target = &super::target::mask_password(target);
         let url = url::parse(url, &|name| std::env::var(name).ok())
             .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
         let login = Login {
             address: url.address,
             user: url.user,
-            password: url.password,
+            password: access.password.clone().or(url.password),
+            security: Security { insecure_auth: access.insecure_auth, ..url.security },
             database: None,
             patience: None,
             gives_files: false,

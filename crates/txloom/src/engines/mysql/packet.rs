@@ -1,10 +1,12 @@
 //! Packets: what the MySQL protocol is made of.
 //!
 //! A packet is three bytes of length, a sequence number and the payload. A payload of 16 MB or more comes in several
-//! packets, of which all but the last are full. The sequence starts at 0 with each command and counts both directions.
+//! packets, of which all but the last are full. The sequence starts at 0 with each command and counts both directions; a
+//! packet out of sequence belongs to something else, or comes from somebody else.
 
 use std::io::{self, Read, Write};
 
+use super::super::wire::limits::Allowance;
 use super::super::wire::stream::Stream;
 
 /// The longest payload of one packet.
@@ -18,12 +20,13 @@ pub(super) struct Packets {
     incoming: Vec<u8>,
     /// Where the unread part of `incoming` begins.
     at: usize,
+    allowance: Allowance,
 }
 
 impl Packets {
     /// Packets over a fresh connection.
     pub(super) fn new(stream: Stream) -> Packets {
-        Packets { stream, sequence: 0, incoming: Vec::with_capacity(8192), at: 0 }
+        Packets { stream, sequence: 0, incoming: Vec::with_capacity(8192), at: 0, allowance: Allowance::login() }
     }
 
     /// The socket.
@@ -31,9 +34,24 @@ impl Packets {
         &self.stream
     }
 
+    /// The socket, to be changed: encrypted, or given other limits. Nothing unread may be left over, since it would not
+    /// be what the server says from then on.
+    pub(super) fn stream_mut(&mut self) -> io::Result<&mut Stream> {
+        if self.at < self.incoming.len() {
+            return Err(malformed("the server says more than it was asked for"));
+        }
+        Ok(&mut self.stream)
+    }
+
+    /// Counts the cells of a row.
+    pub(super) fn take_cells(&mut self, count: usize) -> io::Result<()> {
+        self.allowance.take_cells(count)
+    }
+
     /// Sends the first payload of a command.
     pub(super) fn command(&mut self, code: u8, argument: &[u8]) -> io::Result<()> {
         self.sequence = 0;
+        self.allowance = Allowance::answer();
         let mut payload = Vec::with_capacity(argument.len() + 1);
         payload.push(code);
         payload.extend_from_slice(argument);
@@ -64,15 +82,30 @@ impl Packets {
             self.fill(4)?;
             let header = &self.incoming[self.at..self.at + 4];
             let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
-            self.sequence = header[3].wrapping_add(1);
+            let number = header[3];
             self.at += 4;
+            self.allowance.announce(length)?;
             self.fill(length)?;
+            self.allowance.take(length)?;
+            // A server that throws us out numbers its last words as it likes.
+            let is_error = self.incoming.get(self.at) == Some(&0xff) && length > 0;
+            if number != self.sequence && !is_error {
+                return Err(malformed("a packet is out of sequence"));
+            }
+            self.sequence = number.wrapping_add(1);
             payload.extend_from_slice(&self.incoming[self.at..self.at + length]);
             self.at += length;
             if length < PAYLOAD_MAX {
                 return Ok(payload);
             }
         }
+    }
+
+    /// Receives the first payload of a command, as a server does.
+    #[cfg(test)]
+    pub(super) fn receive_command(&mut self) -> io::Result<Vec<u8>> {
+        self.sequence = 0;
+        self.receive()
     }
 
     /// Reads until so many unread bytes are there.
@@ -183,7 +216,7 @@ mod tests {
 
     fn pair() -> (Packets, Packets) {
         let (left, right) = UnixStream::pair().unwrap();
-        (Packets::new(Stream::Unix(left)), Packets::new(Stream::Unix(right)))
+        (Packets::new(Stream::unix(left)), Packets::new(Stream::unix(right)))
     }
 
     #[test]
@@ -192,6 +225,7 @@ mod tests {
             let (mut left, mut right) = pair();
             let payload: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
             let sent = payload.clone();
+            right.allowance = Allowance::answer();
             let sender = std::thread::spawn(move || left.send(&sent).unwrap());
             assert!(right.receive().unwrap() == payload, "{length}");
             sender.join().unwrap();
@@ -218,6 +252,18 @@ mod tests {
         assert_eq!(Parts::of(b"abc").until_nul(), b"abc");
         let mut parts = Parts::of(b"a\0b");
         assert_eq!((parts.until_nul(), parts.rest()), (&b"a"[..], &b"b"[..]));
+    }
+
+    #[test]
+    fn packets_out_of_sequence_and_long_ones_before_the_login_are_refused() {
+        for (packet, expected) in
+            [(&[1, 0, 0, 7, 1][..], "out of sequence"), (&[0xff, 0xff, 0xff, 0], "more than 64 kB")]
+        {
+            let (mut left, mut right) = pair();
+            left.stream.write_all(packet).unwrap();
+            let error = right.receive().unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        }
     }
 
     #[test]

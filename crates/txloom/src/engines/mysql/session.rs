@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use txloom_core::engine::{Cancel, EngineError, Session};
 use txloom_core::outcome::Outcome;
 
-use super::super::wire::stream::Stream;
+use super::super::wire::stream::SocketHandle;
 use super::connection::Connection;
 use super::explain;
 use super::monitor::Monitor;
@@ -130,7 +130,7 @@ impl Drop for MySqlSession {
 
 struct MySqlCancel {
     connection: u32,
-    socket: io::Result<Stream>,
+    socket: io::Result<SocketHandle>,
     shared: Arc<Shared>,
     progress: Arc<Progress>,
 }

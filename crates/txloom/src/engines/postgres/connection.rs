@@ -9,20 +9,20 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use txloom_core::outcome::{DbError, ErrorClass, Outcome, TxStatus};
 
+use super::super::wire::limits::{Allowance, LOGIN_TIME};
+use super::super::wire::security::Security;
 use super::super::wire::stream::{Address, Stream, is_timeout};
+use super::super::wire::tls::{TlsError, TlsMode, TlsOptions};
 use super::super::wire::url::Password;
 use super::answer::{Answer, Fields, Next};
 use super::auth::Authentication;
-
-/// How long connecting and logging in may take.
-pub(in crate::engines) const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Who logs in where, and how.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub(in crate::engines) struct Login {
     pub(in crate::engines) address: Address,
     pub(in crate::engines) user: String,
     pub(in crate::engines) password: Option<Password>,
+    /// How the connection is encrypted, and what may be sent where it is not.
+    pub(in crate::engines) security: Security,
     pub(in crate::engines) database: String,
     /// Settings of the connection; `RESET` returns to them.
     pub(in crate::engines) settings: Vec<(&'static str, String)>,
@@ -52,6 +54,10 @@ pub(in crate::engines) enum ConnectError {
     Io(io::Error),
     /// The server refused.
     Refused(DbError),
+    /// The connection cannot be encrypted as it was asked for.
+    Tls(TlsError),
+    /// The server wants the password itself, and others could read it.
+    ClearText,
     /// The server wants something that we cannot do.
     Unsupported(&'static str),
 }
@@ -61,6 +67,10 @@ impl fmt::Display for ConnectError {
         match self {
             ConnectError::Io(error) => error.fmt(f),
             ConnectError::Refused(error) => write!(f, "{} ({})", error.message, error.code),
+            ConnectError::Tls(error) => error.fmt(f),
+            ConnectError::ClearText => {
+                f.write_str("the server wants the password itself over an unencrypted connection")
+            }
             ConnectError::Unsupported(what) => write!(f, "the server wants {what}"),
         }
     }
@@ -72,12 +82,23 @@ impl From<io::Error> for ConnectError {
     }
 }
 
+impl From<TlsError> for ConnectError {
+    fn from(error: TlsError) -> ConnectError {
+        match error {
+            // A time limit is one, wherever it strikes.
+            TlsError::Io(error) if is_timeout(&error) => ConnectError::Io(error),
+            error => ConnectError::Tls(error),
+        }
+    }
+}
+
 /// A connection that has logged in.
 pub(in crate::engines) struct Connection {
     stream: Stream,
     incoming: BytesMut,
     key: CancelKey,
     server_version: String,
+    allowance: Allowance,
     /// Why the connection is of no use any more.
     lost: Option<DbError>,
 }
@@ -86,24 +107,51 @@ pub(in crate::engines) struct Connection {
 #[derive(Debug, Clone)]
 pub(in crate::engines) struct CancelKey {
     address: Address,
+    /// How the connection itself is encrypted, if it is.
+    tls: Option<TlsOptions>,
     pid: i32,
     secret: i32,
 }
 
 impl Connection {
-    /// Connects and logs in.
+    /// Connects and logs in, with encryption as the mode asks for it: `allow` tries without and then with it, `prefer`
+    /// the other way round.
     pub(in crate::engines) fn open(login: &Login) -> Result<Connection, ConnectError> {
-        let stream = Stream::connect(&login.address, CONNECT_LIMIT)?;
-        stream.set_limit(Some(CONNECT_LIMIT))?;
+        let deadline = Instant::now() + LOGIN_TIME;
+        let tls = &login.security.tls;
+        // As with psql: nobody listens between two processes of one machine.
+        let mode = if matches!(login.address, Address::Unix(_)) { TlsMode::Disable } else { tls.mode };
+        let (first, second) = match mode {
+            TlsMode::Allow => (TlsMode::Disable, Some(TlsMode::Require)),
+            TlsMode::Prefer => (TlsMode::Prefer, Some(TlsMode::Disable)),
+            mode => (mode, None),
+        };
+        match (Connection::attempt(login, &tls.with_mode(first), deadline), second) {
+            (Err(error), Some(second)) if may_differ(&error) => {
+                let again = Connection::attempt(login, &tls.with_mode(second), deadline);
+                // The first answer is the one to the question that was asked.
+                again.map_err(|second| if matches!(second, ConnectError::ClearText) { second } else { error })
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    fn attempt(login: &Login, tls: &TlsOptions, deadline: Instant) -> Result<Connection, ConnectError> {
+        let mut stream = Stream::connect(&login.address, deadline)?;
+        if tls.mode != TlsMode::Disable {
+            ask_for_encryption(&mut stream, tls)?;
+        }
+        let tls = stream.is_encrypted().then(|| tls.clone());
         let mut connection = Connection {
             stream,
             incoming: BytesMut::with_capacity(8192),
-            key: CancelKey { address: login.address.clone(), pid: 0, secret: 0 },
+            key: CancelKey { address: login.address.clone(), tls, pid: 0, secret: 0 },
             server_version: String::new(),
+            allowance: Allowance::login(),
             lost: None,
         };
         connection.log_in(login)?;
-        connection.stream.set_limit(login.patience)?;
+        connection.stream.end_login(login.patience)?;
         Ok(connection)
     }
 
@@ -113,7 +161,7 @@ impl Connection {
         let mut startup = BytesMut::new();
         frontend::startup_message(fixed.into_iter().chain(settings), &mut startup)?;
         self.stream.write_all(&startup)?;
-        let mut authentication = Authentication::new(&login.user, login.password.as_ref());
+        let mut authentication = Authentication::new(login, &self.stream);
         loop {
             match self.read_message()? {
                 Message::ReadyForQuery(_) => return Ok(()),
@@ -155,7 +203,7 @@ impl Connection {
     }
 
     /// Whether the server has said nothing since its last answer: an unused connection is as good as new.
-    pub(in crate::engines) fn is_silent(&self) -> bool {
+    pub(in crate::engines) fn is_silent(&mut self) -> bool {
         !self.is_lost() && self.incoming.is_empty() && self.stream.is_silent()
     }
 
@@ -165,6 +213,7 @@ impl Connection {
         if let Some(lost) = &self.lost {
             return Ok(Outcome::failed(lost.clone(), TxStatus::Lost));
         }
+        self.allowance = Allowance::answer();
         let mut query = BytesMut::new();
         frontend::query(sql, &mut query)?;
         // If the server has hung up, its last words may still be there to be read: they are the answer.
@@ -181,7 +230,7 @@ impl Connection {
         loop {
             let message = match self.read_message() {
                 Ok(message) => message,
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
+                Err(error) if is_nonsense(&error) => return Err(error),
                 Err(error) => return Ok(self.lose(answer, &error, type_name)),
             };
             match answer.take(message)? {
@@ -241,6 +290,7 @@ impl Connection {
 
     /// Sends one message and does not wait for its answer, which [`Connection::poll`] reads.
     pub(in crate::engines) fn send(&mut self, sql: &str) -> io::Result<()> {
+        self.allowance = Allowance::answer();
         let mut query = BytesMut::new();
         frontend::query(sql, &mut query)?;
         self.stream.write_all(&query)
@@ -255,16 +305,34 @@ impl Connection {
 
     /// The next message of an answer, if one arrives within the limit.
     pub(in crate::engines) fn poll(&mut self, limit: Duration) -> io::Result<Option<Message>> {
-        if let Some(message) = Message::parse(&mut self.incoming)? {
+        if let Some(message) = self.parse_message()? {
             return Ok(Some(message));
         }
         if self.stream.is_readable_within(limit)? { self.read_message().map(Some) } else { Ok(None) }
     }
 
-    /// The next message; `InvalidInput` if the bytes are none, anything else if the connection is gone.
+    /// The next message, if all of it has arrived. Its length is looked at before there is memory for it.
+    fn parse_message(&mut self) -> io::Result<Option<Message>> {
+        let Some(header) = self.incoming.first_chunk::<5>() else { return Ok(None) };
+        let tag = header[0];
+        let length = u32::from_be_bytes([header[1], header[2], header[3], header[4]]) as usize;
+        self.allowance.announce(length)?;
+        let columns = match (tag, self.incoming.get(5..7)) {
+            (b'D' | b'T', Some(count)) => usize::from(u16::from_be_bytes([count[0], count[1]])),
+            _ => 0,
+        };
+        let message = Message::parse(&mut self.incoming)?;
+        if message.is_some() {
+            self.allowance.take(length)?;
+            self.allowance.take_cells(columns)?;
+        }
+        Ok(message)
+    }
+
+    /// The next message; an error that [is nonsense](is_nonsense), or any other if the connection is gone.
     fn read_message(&mut self) -> io::Result<Message> {
         loop {
-            if let Some(message) = Message::parse(&mut self.incoming)? {
+            if let Some(message) = self.parse_message()? {
                 return Ok(message);
             }
             let mut buffer = [0; 8192];
@@ -287,6 +355,39 @@ impl Connection {
     }
 }
 
+/// Asks the server for encryption, and begins it. A server that refuses is an error unless the mode is `prefer`.
+fn ask_for_encryption(stream: &mut Stream, tls: &TlsOptions) -> Result<(), ConnectError> {
+    let mut request = BytesMut::new();
+    frontend::ssl_request(&mut request);
+    stream.write_all(&request)?;
+    // One byte and no more: what comes after it must be encrypted.
+    let mut answer = [0];
+    stream.read_exact(&mut answer)?;
+    match answer[0] {
+        b'S' => Ok(stream.encrypt(tls)?),
+        b'N' if tls.mode == TlsMode::Prefer => Ok(()),
+        b'N' => Err(ConnectError::Tls(TlsError::NotOffered)),
+        // An error of a server that cannot even say no. What it says is not shown: it may come from anybody.
+        b'E' => Err(ConnectError::Tls(TlsError::NotOffered)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "the answer to a request for TLS makes no sense").into()),
+    }
+}
+
+/// Returns true for errors that may not come with another kind of encryption: no line of `pg_hba.conf` for this one, no
+/// agreement on TLS, a password that must not be sent. A wrong password is not tried again.
+fn may_differ(error: &ConnectError) -> bool {
+    match error {
+        ConnectError::Refused(error) => error.code == "28000",
+        ConnectError::Tls(_) | ConnectError::ClearText => true,
+        ConnectError::Io(_) | ConnectError::Unsupported(_) => false,
+    }
+}
+
+/// Returns true for the errors of bytes that make no sense, or that are too many.
+fn is_nonsense(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+}
+
 /// The loss of a connection, in our words.
 fn lost(message: &str) -> DbError {
     let code = "08006".to_string();
@@ -299,13 +400,20 @@ impl CancelKey {
         self.pid
     }
 
-    /// Asks for the cancellation of what the connection is executing, over a connection of its own. When this returns,
-    /// the server has passed the request on.
+    /// Asks for the cancellation of what the connection is executing, over a connection of its own that is encrypted if
+    /// that one is. When this returns, the server has passed the request on.
     pub(in crate::engines) fn cancel(&self) -> io::Result<()> {
-        let mut stream = Stream::connect(&self.address, CONNECT_LIMIT)?;
+        let mut stream = Stream::connect(&self.address, Instant::now() + LOGIN_TIME)?;
+        if let Some(tls) = &self.tls {
+            ask_for_encryption(&mut stream, tls).map_err(|error| match error {
+                ConnectError::Io(error) => error,
+                other => io::Error::other(other.to_string()),
+            })?;
+        }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.pid, self.secret, &mut request);
         stream.write_all(&request)?;
-        if stream.closes_within(CONNECT_LIMIT) { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+        stream.end_login(None)?;
+        if stream.closes_within(LOGIN_TIME) { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
     }
 }

@@ -157,7 +157,7 @@ impl PostgresEngine {
 
     /// The control connection; a new one, if the server or a case has thrown the old one out.
     fn control(&mut self) -> Result<&mut Connection, EngineError> {
-        if !self.control.as_ref().is_some_and(Connection::is_silent) {
+        if !self.control.as_mut().is_some_and(Connection::is_silent) {
             let opened = Connection::open(&self.control_login);
             let opened = opened.map_err(|error| explain::lost(&self.info.target, "connect to the server", error))?;
             self.control = Some(opened);

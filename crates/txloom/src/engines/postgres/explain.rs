@@ -5,9 +5,10 @@ use std::io;
 use txloom_core::engine::{EngineError, EngineErrorKind};
 use txloom_core::outcome::DbError;
 
+use super::super::wire::limits::LOGIN_TIME;
 use super::super::wire::stream::Address;
 use super::super::wire::stream::is_timeout;
-use super::connection::{CONNECT_LIMIT, ConnectError, Login};
+use super::connection::{ConnectError, Login};
 use super::monitor::AskError;
 
 /// The error of a connection that a user asked for.
@@ -15,6 +16,12 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
     let why = match error {
         ConnectError::Io(error) => unreached(&login.address, error),
         ConnectError::Refused(error) => refused(login, error),
+        ConnectError::Tls(error) => format!("cannot encrypt the connection to {}: {error}", login.address),
+        ConnectError::ClearText => format!(
+            "the server at {} wants the password of `{}` as it is, and the connection is not encrypted: ask for TLS \
+             (sslmode=require) or for scram-sha-256 in the server's pg_hba.conf, or say --insecure-auth",
+            login.address, login.user
+        ),
         ConnectError::Unsupported(what) => format!(
             "the server at {} wants {what} for a login, which txloom cannot do: allow a password (scram-sha-256) for \
              the user `{}` in the server's pg_hba.conf",
@@ -31,7 +38,7 @@ fn unreached(address: &Address, error: &io::Error) -> String {
     };
     match error.kind() {
         _ if is_timeout(error) => {
-            let seconds = CONNECT_LIMIT.as_secs();
+            let seconds = LOGIN_TIME.as_secs();
             format!("no answer from {address} within {seconds} seconds: check host, port and firewall")
         }
         io::ErrorKind::ConnectionRefused => {

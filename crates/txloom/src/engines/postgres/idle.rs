@@ -78,7 +78,7 @@ impl Idle {
     /// One that waits, and that the server has not closed in the meantime.
     fn waiting(&self) -> Option<Used> {
         let mut state = self.lock();
-        while let Some(used) = state.connections.pop() {
+        while let Some(mut used) = state.connections.pop() {
             if used.connection.is_silent() {
                 return Some(used);
             }

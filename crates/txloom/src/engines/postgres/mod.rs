@@ -52,6 +52,8 @@ use self::session::Endings;
 use self::types::TypeNames;
 use self::url::socket_in;
 use self::waits::Settling;
+use super::access::AccessOptions;
+use super::wire::security::Security;
 use crate::servers::PrivatePostgres;
 
 /// The levels that sessions may ask for, weakest first.
@@ -113,6 +115,7 @@ impl PostgresEngine {
             address: socket_in(server.socket_dir(), server.port()),
             user: server.superuser().to_string(),
             password: None,
+            security: Security::default(),
             database: "postgres".to_string(),
             settings: vec![("application_name", "txloom".to_string())],
             patience: None,
@@ -128,14 +131,15 @@ impl PostgresEngine {
 
     /// The engine of a running server, `postgres://user:password@host:port/database?…`. It creates a database of its
     /// own, works only there, and drops it in the end.
-    pub fn connect(target: &str, url: &str) -> Result<PostgresEngine, EngineError> {
+    pub fn connect(target: &str, url: &str, access: &AccessOptions) -> Result<PostgresEngine, EngineError> {
         let target = &super::target::mask_password(target);
         let url = url::parse(url, &|name| std::env::var(name).ok())
             .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
         let login = Login {
             address: url.address,
             user: url.user,
-            password: url.password,
+            password: access.password.clone().or(url.password),
+            security: Security { insecure_auth: access.insecure_auth, ..url.security },
             database: url.database,
             settings: vec![("application_name", "txloom".to_string())],
             patience: None,

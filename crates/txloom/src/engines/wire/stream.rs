@@ -1,4 +1,7 @@
-//! A blocking byte stream to a server, over a Unix or a TCP socket.
+//! A blocking byte stream to a server, over a Unix or a TCP socket, encrypted or not.
+//!
+//! A login has one deadline for all of its reads and writes ([`Stream::connect`]); after it, each read has a limit of
+//! its own ([`Stream::end_login`]).
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -10,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_tcp_quickack;
+
+use super::tls::{TlsError, TlsOptions, TlsSession};
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,59 +42,47 @@ impl fmt::Display for Address {
 
 /// A connected socket.
 #[derive(Debug)]
-pub(in crate::engines) enum Stream {
+pub(super) struct Socket {
+    kind: SocketKind,
+    /// The end of the login, while there is one.
+    deadline: Option<Instant>,
+}
+
+#[derive(Debug)]
+enum SocketKind {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
-impl Stream {
-    /// Connects, within the time limit.
-    pub(in crate::engines) fn connect(address: &Address, limit: Duration) -> io::Result<Stream> {
-        match address {
-            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
-            Address::Tcp { host, port } => {
-                let deadline = Instant::now() + limit;
-                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-                for candidate in (host.as_str(), *port).to_socket_addrs()? {
-                    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-                    match TcpStream::connect_timeout(&candidate, left) {
-                        // Small messages go out at once: every step is a round trip.
-                        Ok(stream) => return stream.set_nodelay(true).map(|()| Stream::Tcp(stream)),
-                        Err(error) => last = error,
-                    }
-                }
-                Err(last)
-            }
+impl Socket {
+    /// Limits one read or write; no limit with `None`.
+    fn set_limit(&self, limit: Option<Duration>) -> io::Result<()> {
+        match &self.kind {
+            SocketKind::Unix(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
+            SocketKind::Tcp(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
         }
     }
 
-    /// How long one read or write may take; for ever without a limit.
-    pub(in crate::engines) fn set_limit(&self, limit: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Unix(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
-            Stream::Tcp(stream) => stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)),
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match &self.kind {
+            SocketKind::Unix(stream) => stream.set_nonblocking(nonblocking),
+            SocketKind::Tcp(stream) => stream.set_nonblocking(nonblocking),
         }
     }
 
-    /// Whether nothing has arrived: neither bytes nor the end.
-    pub(in crate::engines) fn is_silent(&self) -> bool {
-        let read = || -> io::Result<usize> {
-            self.set_nonblocking(true)?;
-            let read = match self {
-                Stream::Unix(stream) => Read::read(&mut &*stream, &mut [0]),
-                Stream::Tcp(stream) => Read::read(&mut &*stream, &mut [0]),
-            };
-            self.set_nonblocking(false)?;
-            read
+    fn shutdown(&self, how: Shutdown) {
+        // A connection that is gone already needs no end.
+        let _ = match &self.kind {
+            SocketKind::Unix(stream) => stream.shutdown(how),
+            SocketKind::Tcp(stream) => stream.shutdown(how),
         };
-        read().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Whether something arrives within the limit: bytes, or the end.
-    pub(in crate::engines) fn is_readable_within(&self, limit: Duration) -> io::Result<bool> {
-        let fd = match self {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
+    /// Returns true if something arrives within the limit: bytes, or the end.
+    fn is_readable_within(&self, limit: Duration) -> io::Result<bool> {
+        let fd = match &self.kind {
+            SocketKind::Unix(stream) => stream.as_fd(),
+            SocketKind::Tcp(stream) => stream.as_fd(),
         };
         // Finer than a read limit, which the kernel rounds up to its clock ticks.
         let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
@@ -100,71 +93,22 @@ impl Stream {
         }
     }
 
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        match self {
-            Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
-            Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+    /// Gives the next read or write what is left until the deadline.
+    fn keep_deadline(&self) -> io::Result<()> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        match deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => self.set_limit(Some(left)),
         }
-    }
-
-    /// Reads until the other side has closed; false if that took longer than the limit.
-    pub(in crate::engines) fn closes_within(&mut self, limit: Duration) -> bool {
-        let deadline = Instant::now() + limit;
-        let mut rest = [0; 1024];
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            match self.set_limit(Some(left)).and_then(|()| self.read(&mut rest)) {
-                Ok(0) => return true,
-                Ok(_) if Instant::now() < deadline => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(_) => return false,
-                Err(error) => return !is_timeout(&error),
-            }
-        }
-    }
-
-    /// A second handle to the same socket, with which another thread can [end](Stream::end) it.
-    pub(in crate::engines) fn second_handle(&self) -> io::Result<Stream> {
-        match self {
-            Stream::Unix(stream) => stream.try_clone().map(Stream::Unix),
-            Stream::Tcp(stream) => stream.try_clone().map(Stream::Tcp),
-        }
-    }
-
-    /// Ends the connection at once: whoever is reading from it reads its end.
-    pub(in crate::engines) fn end(&self) {
-        // A connection that is gone already needs no end.
-        let _ = match self {
-            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
-            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
-        };
-    }
-
-    /// Whether what is sent can be read by nobody but the server: a socket of this machine.
-    pub(in crate::engines) fn is_local(&self) -> bool {
-        matches!(self, Stream::Unix(_))
-    }
-
-    /// Says that nothing more will be sent.
-    pub(in crate::engines) fn finish(&self) {
-        // A connection that is gone already needs no goodbye.
-        let _ = match self {
-            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
-            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
-        };
     }
 }
 
-/// Whether a read ended because of its time limit: the system calls that by two names.
-pub(in crate::engines) fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-impl Read for Stream {
+impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.read(buffer),
-            Stream::Tcp(stream) => {
+        self.keep_deadline()?;
+        match &mut self.kind {
+            SocketKind::Unix(stream) => stream.read(buffer),
+            SocketKind::Tcp(stream) => {
                 // What arrives is acknowledged at once, and not after 40 ms: there are servers (H2) that send an answer in
                 // small pieces, each after the last one was acknowledged. The kernel forgets this from time to time.
                 let _ = set_tcp_quickack(&*stream, true);
@@ -174,11 +118,185 @@ impl Read for Stream {
     }
 }
 
+impl Write for Socket {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.keep_deadline()?;
+        match &mut self.kind {
+            SocketKind::Unix(stream) => stream.write(buffer),
+            SocketKind::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub(in crate::engines) struct Stream {
+    socket: Socket,
+    tls: Option<Box<TlsSession>>,
+}
+
+impl Stream {
+    /// Connects. Everything up to [`Stream::end_login`] must happen before the deadline.
+    pub(in crate::engines) fn connect(address: &Address, deadline: Instant) -> io::Result<Stream> {
+        match address {
+            Address::Unix(path) => Ok(Stream::over(SocketKind::Unix(UnixStream::connect(path)?), Some(deadline))),
+            Address::Tcp { host, port } => {
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for candidate in (host.as_str(), *port).to_socket_addrs()? {
+                    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+                    match TcpStream::connect_timeout(&candidate, left) {
+                        Ok(stream) => {
+                            // Small messages go out at once: every step is a round trip.
+                            stream.set_nodelay(true)?;
+                            return Ok(Stream::over(SocketKind::Tcp(stream), Some(deadline)));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    fn over(kind: SocketKind, deadline: Option<Instant>) -> Stream {
+        Stream { socket: Socket { kind, deadline }, tls: None }
+    }
+
+    /// A stream over a socket of a test.
+    #[cfg(test)]
+    pub(in crate::engines) fn unix(socket: UnixStream) -> Stream {
+        Stream::over(SocketKind::Unix(socket), None)
+    }
+
+    /// A stream over a socket of a test.
+    #[cfg(test)]
+    pub(in crate::engines) fn tcp(socket: TcpStream) -> Stream {
+        Stream::over(SocketKind::Tcp(socket), None)
+    }
+
+    /// Encrypts everything from here on.
+    pub(in crate::engines) fn encrypt(&mut self, options: &TlsOptions) -> Result<(), TlsError> {
+        self.tls = Some(Box::new(TlsSession::begin(&mut self.socket, options)?));
+        Ok(())
+    }
+
+    /// What the server's certificate binds a login to (`tls-server-end-point`), if the connection is encrypted.
+    pub(in crate::engines) fn end_point(&self) -> Option<Vec<u8>> {
+        self.tls.as_ref()?.end_point()
+    }
+
+    /// Returns true if everything is encrypted.
+    pub(in crate::engines) fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Ends the time of the login; from now on, one read or write may take this long, or for ever without a limit.
+    pub(in crate::engines) fn end_login(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.socket.deadline = None;
+        self.socket.set_limit(limit)
+    }
+
+    /// Returns true if nothing has arrived: neither bytes nor the end.
+    pub(in crate::engines) fn is_silent(&mut self) -> bool {
+        if self.socket.set_nonblocking(true).is_err() {
+            return false;
+        }
+        let read = self.read(&mut [0]);
+        let is_blocking = self.socket.set_nonblocking(false).is_ok();
+        is_blocking && read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Returns true if something arrives within the limit: bytes, or the end.
+    pub(in crate::engines) fn is_readable_within(&mut self, limit: Duration) -> io::Result<bool> {
+        let Some(tls) = &mut self.tls else { return self.socket.is_readable_within(limit) };
+        let deadline = Instant::now() + limit;
+        loop {
+            if tls.has_plaintext()? {
+                return Ok(true);
+            }
+            if !self.socket.is_readable_within(deadline.saturating_duration_since(Instant::now()))? {
+                return Ok(false);
+            }
+            // A record may carry nothing for us: tickets, for instance.
+            if tls.take_in(&mut self.socket)? == 0 {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads until the other side has closed; false if that took longer than the limit.
+    pub(in crate::engines) fn closes_within(&mut self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        let mut rest = [0; 1024];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            match self.socket.set_limit(Some(left)).and_then(|()| self.socket.read(&mut rest)) {
+                Ok(0) => return true,
+                Ok(_) if Instant::now() < deadline => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) => return false,
+                Err(error) => return !is_timeout(&error),
+            }
+        }
+    }
+
+    /// A second handle to the same socket, with which another thread can end the connection.
+    pub(in crate::engines) fn second_handle(&self) -> io::Result<SocketHandle> {
+        let kind = match &self.socket.kind {
+            SocketKind::Unix(stream) => stream.try_clone().map(SocketKind::Unix)?,
+            SocketKind::Tcp(stream) => stream.try_clone().map(SocketKind::Tcp)?,
+        };
+        Ok(SocketHandle(Socket { kind, deadline: None }))
+    }
+
+    /// Returns true if nobody but the server can read what is sent: encrypted, or over a socket of this machine.
+    pub(in crate::engines) fn is_private(&self) -> bool {
+        self.is_encrypted() || matches!(self.socket.kind, SocketKind::Unix(_))
+    }
+
+    /// Says that nothing more will be sent.
+    pub(in crate::engines) fn finish(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.finish(&mut self.socket);
+        }
+        self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+/// A second handle to the socket of a [`Stream`].
+#[derive(Debug)]
+pub(in crate::engines) struct SocketHandle(Socket);
+
+impl SocketHandle {
+    /// Ends the connection at once: a thread that reads from it reads its end.
+    pub(in crate::engines) fn end(&self) {
+        self.0.shutdown(Shutdown::Both);
+    }
+}
+
+/// Returns true if a read ended because of its time limit: the system calls that by two names.
+pub(in crate::engines) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => self.socket.read(buffer),
+            Some(tls) => tls.read(&mut self.socket, buffer),
+        }
+    }
+}
+
 impl Write for Stream {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.write(buffer),
-            Stream::Tcp(stream) => stream.write(buffer),
+        match &mut self.tls {
+            None => self.socket.write(buffer),
+            Some(tls) => tls.write(&mut self.socket, buffer),
         }
     }
 

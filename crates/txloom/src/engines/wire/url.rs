@@ -2,17 +2,7 @@
 //!
 //! Messages never repeat a part of a URL that could be a password.
 
-use std::fmt;
-
-/// A password. Shows itself to nobody.
-#[derive(Clone, PartialEq, Eq)]
-pub(in crate::engines) struct Password(pub(in crate::engines) String);
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
+pub(in crate::engines) use super::super::access::Password;
 
 /// Where defaults come from: environment variables.
 pub(in crate::engines) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -29,17 +19,24 @@ pub(in crate::engines) struct UrlParts {
     pub(in crate::engines) parameters: Vec<(String, String)>,
 }
 
+/// What is wrong with a URL whose parts cannot be told apart.
+const UNENCODED: &str = "the URL has an @ or ; after its first / or ?: in a user name, password or value, write @ as %40, \
+                         / as %2F, ? as %3F, ; as %3B, & as %26";
+
 /// Takes apart what follows the `://`.
 pub(in crate::engines) fn split(rest: &str) -> Result<UrlParts, String> {
     let (main, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = main.split_once('/').unwrap_or((main, ""));
+    if query.contains('@') || path.contains(['@', ';']) || query.contains(';') {
+        return Err(UNENCODED.to_string());
+    }
     let (user_info, place) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) =
         user_info.split_once(':').map_or((user_info, None), |(user, password)| (user, Some(password)));
     let (host, port) = host_and_port(place)?;
     let parameter = |pair: &str| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Ok((key.to_string(), decode(value)?))
+        Ok((key.to_ascii_lowercase(), decode(value)?))
     };
     Ok(UrlParts {
         user: decode(user)?,
@@ -51,17 +48,19 @@ pub(in crate::engines) fn split(rest: &str) -> Result<UrlParts, String> {
     })
 }
 
-/// What a URL gave, or else what the environment gives.
-pub(in crate::engines) fn given(text: String, variable: &str, environment: Environment<'_>) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty()).or_else(|| environment(variable).filter(|text| !text.is_empty()))
-}
-
 /// A port, or the default.
 pub(in crate::engines) fn port(text: Option<String>, default: u16) -> Result<u16, String> {
     match text {
         None => Ok(default),
         Some(text) => text.parse().map_err(|_| "the port is not a number between 0 and 65535".to_string()),
     }
+}
+
+/// The error for a parameter that is none of these. It does not repeat the parameter, which may be part of a password
+/// that should have been encoded.
+pub(in crate::engines) fn unknown_parameter(key: &str, known: &[&str]) -> String {
+    let near = txloom_core::suggest::hint(key, known.iter().copied());
+    format!("the URL has an unknown parameter{near} (known are: {})", known.join(", "))
 }
 
 /// `host`, `host:port`, `[::1]:port`.

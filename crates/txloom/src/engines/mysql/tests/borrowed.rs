@@ -2,7 +2,17 @@
 
 use std::net::TcpListener;
 
+use super::super::super::access::AccessOptions;
 use super::*;
+
+/// A user who may do anything, allowed to.
+const ALL: AccessOptions = AccessOptions {
+    allow_superuser: true,
+    allow_server_changes: true,
+    insecure_auth: false,
+    max_connections: None,
+    password: None,
+};
 
 /// A server that listens on TCP, with users that have passwords and few rights.
 fn foreign(extra: &[(&str, &str)]) -> (PrivateMySql, u16) {
@@ -18,7 +28,7 @@ fn foreign(extra: &[(&str, &str)]) -> (PrivateMySql, u16) {
     ];
     let server = private(&[&usual, extra].concat());
     let socket = server.socket().display().to_string();
-    let mut engine = MySqlEngine::connect("root", &format!("mysql://root@/?socket={socket}")).unwrap();
+    let mut engine = MySqlEngine::connect("root", &format!("mysql://root@/?socket={socket}"), &ALL).unwrap();
     let mut root = open(&mut engine, 0);
     for sql in [
         "CREATE USER tester IDENTIFIED BY 'p@ss/word'",
@@ -34,7 +44,7 @@ fn foreign(extra: &[(&str, &str)]) -> (PrivateMySql, u16) {
 
 fn connect(port: u16, user: &str) -> Result<MySqlEngine, String> {
     let url = format!("mysql://{user}@127.0.0.1:{port}/precious");
-    MySqlEngine::connect("foreign", &url).map_err(|error| error.to_string())
+    MySqlEngine::connect("foreign", &url, &AccessOptions::default()).map_err(|error| error.to_string())
 }
 
 fn names_of_databases(engine: &mut MySqlEngine) -> String {

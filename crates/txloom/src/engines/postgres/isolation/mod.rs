@@ -26,6 +26,7 @@ use txloom_core::formats::spec::Spec;
 use txloom_core::formats::spec::tester::{Flow, Tester};
 
 use self::connections::SpecConnections;
+use super::super::wire::security::Security;
 use super::connection::{Connection, Login};
 use super::url::socket_in;
 use super::{explain, limited};
@@ -100,6 +101,7 @@ impl IsolationHarness {
             address: socket_in(self.server.socket_dir(), self.server.port()),
             user: self.server.superuser().to_string(),
             password: None,
+            security: Security::default(),
             database: database.to_string(),
             settings: Vec::new(),
             patience: None,

@@ -3,6 +3,7 @@
 mod borrowed;
 mod death;
 mod forgetting;
+mod tls;
 mod waiting;
 mod wire;
 

@@ -1,5 +1,7 @@
 //! What the tests of engines with servers share: an engine that is taken one test at a time, sessions on threads.
 
+pub(super) mod certificates;
+
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
