@@ -33,6 +33,7 @@ pub mod value;
 pub mod sql;
 pub mod suggest;
 pub mod toml_text;
+pub mod budget;
 pub mod program;
 pub mod flow;
 pub mod case;

@@ -2,6 +2,7 @@
 
 pub mod interrupt;
 pub mod memory;
+pub mod supervisor;
 pub mod servers;
 pub mod engines;
 pub mod execute;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use txloom::analyze::search::{self, Searched, Wanted};
+use txloom::supervisor::{Supervisor, WorkLimits};
 use txloom_core::search::cycles::Bounds;
 use txloom_core::search::level::Target;
 
@@ -63,9 +64,11 @@ fn searched(name: &str, grouping: bool, time: Option<Duration>) -> Result<Search
     let project = program(name, "mariadb.sql")?;
     let level = Target::parse("eventual", None)?;
     let bounds = Bounds { length: 4, instances: 3 };
-    let wanted = Wanted { level, bounds, external: false, initial: None, prefix: 0, time, grouping, second: None };
+    let supervisor = Supervisor::start(WorkLimits { time, memory: None });
+    let budget = supervisor.budget().clone();
+    let wanted = Wanted { level, bounds, external: false, initial: None, prefix: 0, budget, grouping, second: None };
     let called = search::called(&project);
-    Ok(search::search(&search::prepare(&project, &called, &wanted), &wanted))
+    Ok(search::search(&search::prepare(&project, &called, &wanted)))
 }
 
 fn structures_of(found: &Searched) -> usize {

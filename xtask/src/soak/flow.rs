@@ -9,6 +9,7 @@ use txloom::analyze::trial::{Fate, Settings, Trials};
 use txloom::analyze::{Analysis, Project, report};
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
+use txloom_core::flow::Funnel;
 use txloom_core::flow::program::Cut;
 use txloom_core::level::LevelName;
 use txloom_core::program::state::Samples;
@@ -39,7 +40,7 @@ pub(super) fn run() -> Result<Section> {
                 reasons.push(vec![name.clone(), verdict.clone(), why.clone()]);
             }
         }
-        let funnel = analysed.analysis.funnel();
+        let funnel = Funnel::of(&analysed.analysis.flowing.application);
         let count = |verdict: &str| verdicts.get(verdict).copied().unwrap_or(0).to_string();
         rows.push(vec![
             format!("`{target}`"),

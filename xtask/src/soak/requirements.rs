@@ -13,6 +13,7 @@ use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
 use txloom::report::json;
 use txloom::report::model::Body;
+use txloom::supervisor::{Supervisor, WorkLimits};
 use txloom_core::search::cycles::Bounds;
 use txloom_core::search::level::Target as Level;
 
@@ -83,18 +84,19 @@ fn directed() -> Result<Vec<String>> {
     delivered.rows.extend(DELIVERED.iter().map(|sql| (*sql).to_string()));
     let (mut runs, mut broken) = (0, BTreeMap::<String, usize>::new());
     for (instances, project) in [(2, &project), (3, &project), (2, &delivered)] {
+        let supervisor = Supervisor::start(WorkLimits { time: Some(TIME_MAX), memory: None });
         let wanted = Wanted {
             level: Level::parse("eventual", None)?,
             bounds: Bounds { length: 4, instances },
             external: false,
             initial: Some(search::rows_of(project, runner.engines_mut()[0].as_mut())?),
             prefix: 0,
-            time: Some(TIME_MAX),
+            budget: supervisor.budget().clone(),
             grouping: instances == 3,
             second: None,
         };
         let called = search::called(project);
-        let found = search::search(&search::prepare(project, &called, &wanted), &wanted);
+        let found = search::search(&search::prepare(project, &called, &wanted));
         for test in &found.tests {
             runs += 1;
             if let Shown::Manifest(finding) = Trials::new(project, &mut runner, None, true, Some(3)).run(test)? {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use txloom::analyze::search::{self, Shown, Trials, Wanted};
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
+use txloom::supervisor::{Supervisor, WorkLimits};
 use txloom_core::level::LevelName;
 use txloom_core::search::cycles::Bounds;
 use txloom_core::search::level::Target as Level;
@@ -93,19 +94,20 @@ fn measured(target: &str, level: &str, name: &str, file: &str, length: Option<us
     let rules = Level::parse(level, (!is_store).then_some((info.family, info.settings.as_slice())))?;
     let instances = if is_store || length.is_some() { 3 } else { 2 };
     let bounds = Bounds { length: length.unwrap_or(4), instances };
+    let supervisor = Supervisor::start(WorkLimits { time: Some(TIME_MAX), memory: None });
     let wanted = Wanted {
         level: rules,
         bounds,
         external: length.is_some(),
         initial: None,
         prefix: 0,
-        time: Some(TIME_MAX),
+        budget: supervisor.budget().clone(),
         grouping: true,
         second: None,
     };
     let called = search::called(&project);
     let prepared = search::prepare(&project, &called, &wanted);
-    let found = search::search(&prepared, &wanted);
+    let found = search::search(&prepared);
     let own = (!is_store).then(|| LevelName::custom(level));
     let nodes = is_store.then_some(info.capabilities.nodes);
     let mut shows = Vec::new();

@@ -9,6 +9,7 @@ use txloom::analyze::search::second::Trouble;
 use txloom::analyze::search::{self, Second, Wanted};
 use txloom::analyze::{Project, SourceFile};
 use txloom::solver::Solver;
+use txloom::supervisor::{Supervisor, WorkLimits};
 use txloom_core::search::cycles::Bounds;
 use txloom_core::search::level::Target as Level;
 
@@ -66,18 +67,19 @@ fn measured(solver: &Solver, level: &str, engine: Option<&str>, name: &str) -> R
     let level = Level::parse(level, engine.map(|engine| (engine, &[] as &[String])))?;
     let bounds = Bounds { length: 4, instances: 2 };
     let second = Arc::new(Second::new(solver.clone().with_limit(LIMITS.0)));
+    let supervisor = Supervisor::start(WorkLimits { time: Some(LIMITS.1), memory: None });
     let wanted = Wanted {
         level,
         bounds,
         external: false,
         initial: None,
         prefix: 0,
-        time: Some(LIMITS.1),
+        budget: supervisor.budget().clone(),
         grouping: true,
         second: Some(Arc::clone(&second)),
     };
     let called = search::called(&project);
-    let found = search::search(&search::prepare(&project, &called, &wanted), &wanted);
+    let found = search::search(&search::prepare(&project, &called, &wanted));
     let disagreements = match second.trouble() {
         None => 0,
         Some(Trouble::Failed(error)) => return Err(error.into()),

@@ -14,7 +14,8 @@
 use std::collections::BTreeSet;
 
 use super::input::{Application, Procedure};
-use super::schedules::{Index, candidates, schedules, transactions};
+use super::schedules::{CANDIDATES_MAX, Index, candidates, schedules_up_to, transactions};
+use crate::budget::WorkBudget;
 
 /// The numbers of schedules at each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,28 +35,43 @@ pub struct Funnel {
 impl Funnel {
     /// Counts the schedules of an application.
     pub fn of(application: &Application) -> Funnel {
+        Funnel::within(application, &WorkBudget::unlimited()).0
+    }
+
+    /// The same, and whether these are all of them: counting stops once the budget is spent, or [`TRIPLES_MAX`] were
+    /// counted at one step.
+    pub fn within(application: &Application, budget: &WorkBudget) -> (Funnel, bool) {
         let queries = transactions(application).len() as u64;
         let anywhere = Application { procedures: application.procedures.iter().map(without_flow).collect() };
-        Funnel {
-            queries,
-            all: queries.pow(3),
-            w2: triples(&anywhere, &Index::of(application)),
-            w3: triples(application, &Index::of(application)),
-            w4: schedules(application).len() as u64,
-        }
+        let index = Index::of(application);
+        let (w2, w2_is_all) = triples(&anywhere, &index, budget);
+        let (w3, w3_is_all) = triples(application, &index, budget);
+        let (w4, w4_is_all) = schedules_up_to(application, TRIPLES_MAX, budget);
+        let funnel = Funnel { queries, all: queries.saturating_pow(3), w2, w3, w4: w4.len() as u64 };
+        (funnel, w2_is_all && w3_is_all && w4_is_all)
     }
 }
 
-/// The triples whose first and last are connected and whose middle accesses the element in any way.
-fn triples(application: &Application, index: &Index) -> u64 {
+/// About how many schedules are counted at each step.
+pub const TRIPLES_MAX: usize = 1_000_000;
+
+/// The triples whose first and last are connected and whose middle accesses the element in any way; and whether these
+/// are all.
+fn triples(application: &Application, index: &Index, budget: &WorkBudget) -> (u64, bool) {
     let mut found = BTreeSet::new();
+    let mut is_complete = true;
     for (at, procedure) in application.procedures.iter().enumerate() {
-        for candidate in candidates(procedure) {
+        let candidates = candidates(procedure, budget);
+        is_complete &= candidates.len() < CANDIDATES_MAX;
+        for candidate in candidates {
+            if found.len() >= TRIPLES_MAX || budget.is_spent() {
+                return (found.len() as u64, false);
+            }
             let between = index.of_element(&candidate.element);
             found.extend(between.map(|(between, ..)| (at, candidate.first, *between, candidate.last)));
         }
     }
-    found.len() as u64
+    (found.len() as u64, is_complete && !budget.is_spent())
 }
 
 /// The same procedure, where anything may follow anything (that is reached at all) and nothing is certain.

@@ -88,7 +88,7 @@ pub mod atomicity;
 #[cfg(test)]
 mod tests;
 
-pub use atomicity::{CommitPoint, commit_points};
+pub use atomicity::{CommitPoint, commit_points, commit_points_up_to};
 pub use explain::{Explanation, Group, groups};
 pub use funnel::Funnel;
 pub use input::{Application, Element, Node, Operation, Procedure, Source, TransactionId, Verb};

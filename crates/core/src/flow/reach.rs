@@ -12,6 +12,7 @@ use std::fmt;
 
 use super::input::{Element, Node, Operation, Procedure};
 use super::ways::{Flow, solve};
+use crate::budget::WorkBudget;
 
 /// How something is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,9 +95,17 @@ pub struct Reach {
     pub out: Vec<BTreeSet<usize>>,
 }
 
+/// About how many pairs of one procedure are looked at.
+const PAIRS_MAX: usize = 100_000;
+
 impl Reach {
     /// Solves the equations for a procedure.
     pub fn of(procedure: &Procedure) -> Reach {
+        Reach::within(procedure, &WorkBudget::unlimited())
+    }
+
+    /// The same, as far as the budget goes: then facts are missing.
+    pub fn within(procedure: &Procedure, budget: &WorkBudget) -> Reach {
         let mut accesses = Vec::new();
         let mut generated = Vec::new();
         for (at, node) in procedure.nodes.iter().enumerate() {
@@ -113,14 +122,17 @@ impl Reach {
             .map(|(node, all)| all.iter().copied().filter(|at| leaves(node, &accesses[*at])).collect())
             .collect();
         let Flow { into, out } =
-            solve(procedure, &leaving, |node, fact| replaces(&procedure.nodes[node], &accesses[fact].item));
+            solve(procedure, &leaving, |node, fact| replaces(&procedure.nodes[node], &accesses[fact].item), budget);
         Reach { accesses, generated, into, out }
     }
 
-    /// XactPair: everything that two transactions of one way access, the same thing each time.
-    pub fn pairs(&self, procedure: &Procedure) -> BTreeSet<Pair> {
+    /// XactPair: everything that two transactions of one way access, the same thing each time; as far as the budget goes.
+    pub fn pairs(&self, procedure: &Procedure, budget: &WorkBudget) -> BTreeSet<Pair> {
         let mut pairs = BTreeSet::new();
         for (at, node) in procedure.nodes.iter().enumerate() {
+            if pairs.len() > PAIRS_MAX || budget.is_spent() {
+                break;
+            }
             for first in self.into[at].iter().map(|fact| &self.accesses[*fact]) {
                 let again = self.generated[at].iter().map(|fact| &self.accesses[*fact]);
                 for last in again.filter(|last| last.item == first.item && enters(node, last)) {

@@ -11,6 +11,7 @@ use super::patterns::{Pattern, Phenomenon};
 use super::reach::{Item, Op, Pair, Reach, replaces};
 use super::values::{Carrier, Chain, Hop, OperationId, Values};
 use super::ways::{reached, way};
+use crate::budget::WorkBudget;
 
 /// Three transactions, in this order, of two instances: A runs the first and the last, B the one in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,13 +72,19 @@ pub(super) struct Candidate {
     is_settled: bool,
 }
 
-/// All candidates of a procedure, in a fixed order.
-pub(super) fn candidates(procedure: &Procedure) -> Vec<Candidate> {
-    let reach = Reach::of(procedure);
-    let values = Values::of(procedure);
-    let pairs = reach.pairs(procedure);
+/// How many candidates of one procedure are looked at: nobody reads more.
+pub(super) const CANDIDATES_MAX: usize = 20_000;
+
+/// The candidates of a procedure, in a fixed order: all of them, if the budget lasts.
+pub(super) fn candidates(procedure: &Procedure, budget: &WorkBudget) -> Vec<Candidate> {
+    let reach = Reach::within(procedure, budget);
+    let values = Values::within(procedure, budget);
+    let pairs = reach.pairs(procedure, budget);
     let mut found: Vec<Candidate> = Vec::new();
     for pair in &pairs {
+        if found.len() >= CANDIDATES_MAX || budget.is_spent() {
+            return found;
+        }
         match &pair.item {
             Item::Element(element) => found.extend(by_element(procedure, pair, element)),
             Item::Variable(name) => found.extend(by_variable(procedure, &values, pair, name)),
@@ -85,6 +92,9 @@ pub(super) fn candidates(procedure: &Procedure) -> Vec<Candidate> {
     }
     let known: BTreeSet<_> = found.iter().map(key).collect();
     for (last, _) in procedure.nodes.iter().enumerate().filter(|(_, node)| node.is_transaction) {
+        if found.len() >= CANDIDATES_MAX || budget.is_spent() {
+            return found;
+        }
         let chains = values.chains_into(last).into_iter();
         let derived = chains.flat_map(|chain| by_chain(procedure, last, &chain)).collect::<Vec<_>>();
         found.extend(derived.into_iter().filter(|candidate| !known.contains(&key(candidate))));
@@ -230,18 +240,24 @@ pub(super) fn transactions(application: &Application) -> Vec<TransactionId> {
 
 /// All interesting and legal schedules that match a conflict pattern, in the order of their transactions.
 pub fn schedules(application: &Application) -> Vec<Schedule> {
-    schedules_up_to(application, usize::MAX).0
+    schedules_up_to(application, usize::MAX, &WorkBudget::unlimited()).0
 }
 
 /// The same, but not many more than so many; and whether these are all. A procedure of hundreds of transactions on one
 /// table has millions of schedules, which all say the same.
-pub fn schedules_up_to(application: &Application, count_max: usize) -> (Vec<Schedule>, bool) {
+pub fn schedules_up_to(application: &Application, count_max: usize, budget: &WorkBudget) -> (Vec<Schedule>, bool) {
     let index = Index::of(application);
     let mut found: BTreeMap<(TransactionId, TransactionId, TransactionId), Vec<Reason>> = BTreeMap::new();
     let mut is_complete = true;
     'all: for (procedure, it) in application.procedures.iter().enumerate() {
-        for candidate in candidates(it).iter().filter(|candidate| !candidate.is_settled) {
-            if found.len() >= count_max {
+        if budget.is_spent() {
+            is_complete = false;
+            break;
+        }
+        let own = candidates(it, budget);
+        is_complete &= own.len() < CANDIDATES_MAX;
+        for candidate in own.iter().filter(|candidate| !candidate.is_settled) {
+            if found.len() >= count_max || budget.is_spent() {
                 is_complete = false;
                 break 'all;
             }

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::input::{Operation, Procedure, Verb};
 use super::reach::{Item, overwrites, replaces};
 use super::ways::{decided_by, solve, way};
+use crate::budget::WorkBudget;
 
 /// An operation of a procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,11 +118,15 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn of(procedure: &Procedure) -> Values {
+    /// The chains, as far as the budget goes: then some are missing.
+    pub(super) fn within(procedure: &Procedure, budget: &WorkBudget) -> Values {
         let mut values = Values { hops: BTreeMap::new(), into: BTreeMap::new(), trees: Vec::new() };
-        values.add_definitions(procedure);
-        values.add_decisions(procedure);
+        values.add_definitions(procedure, budget);
+        values.add_decisions(procedure, budget);
         for (id, operation) in operations(procedure) {
+            if budget.is_spent() {
+                break;
+            }
             let passes_on = !operation.defines.is_empty() || operation.verb == Verb::Decide;
             if passes_on && operation.reads().next().is_some() && procedure.nodes[id.node].is_transaction {
                 values.trees.push(values.tree(id));
@@ -136,7 +141,7 @@ impl Values {
     }
 
     /// Reaching definitions, then each use within its node.
-    fn add_definitions(&mut self, procedure: &Procedure) {
+    fn add_definitions(&mut self, procedure: &Procedure, budget: &WorkBudget) {
         let definitions: Vec<(OperationId, &str)> = operations(procedure)
             .flat_map(|(id, operation)| operation.defines.iter().map(move |name| (id, name.as_str())))
             .collect();
@@ -144,8 +149,11 @@ impl Values {
         let generated: Vec<BTreeSet<usize>> = (0..procedure.nodes.len())
             .map(|node| (0..definitions.len()).filter(|at| is_last(procedure, node, definitions[*at])).collect())
             .collect();
-        let flow = solve(procedure, &generated, |node, fact| replaces(&procedure.nodes[node], &items[fact]));
+        let flow = solve(procedure, &generated, |node, fact| replaces(&procedure.nodes[node], &items[fact]), budget);
         for (node, into) in flow.into.iter().enumerate() {
+            if budget.is_spent() {
+                return;
+            }
             let mut known: BTreeSet<(usize, bool)> = into.iter().map(|fact| (*fact, false)).collect();
             for (at, operation) in procedure.nodes[node].operations.iter().enumerate() {
                 let to = OperationId { node, at };
@@ -164,11 +172,14 @@ impl Values {
 
     /// Each decision with everything that depends on it: in other nodes, by control dependence; in its own, whatever
     /// comes after it and does not always happen.
-    fn add_decisions(&mut self, procedure: &Procedure) {
-        let decided_by = decided_by(procedure);
+    fn add_decisions(&mut self, procedure: &Procedure, budget: &WorkBudget) {
+        let decided_by = decided_by(procedure, budget);
         let decisions: Vec<OperationId> =
             operations(procedure).filter(|(_, operation)| operation.verb == Verb::Decide).map(|(id, _)| id).collect();
         for from in decisions {
+            if budget.is_spent() {
+                return;
+            }
             for (to, operation) in operations(procedure) {
                 let carrier = Carrier::Decision;
                 if decided_by[to.node].contains(&from.node) {

@@ -6,11 +6,20 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::input::Procedure;
+use crate::budget::WorkBudget;
 
 /// Whether each node can be reached from the first one.
 pub(super) fn reached(procedure: &Procedure) -> Vec<bool> {
+    reached_from(procedure, (0..procedure.nodes.len().min(1)).collect())
+}
+
+/// Whether each node can be reached from behind one of them.
+pub(super) fn reached_behind(procedure: &Procedure, node: usize) -> Vec<bool> {
+    reached_from(procedure, procedure.nodes[node].successors.clone())
+}
+
+fn reached_from(procedure: &Procedure, mut open: Vec<usize>) -> Vec<bool> {
     let mut reached = vec![false; procedure.nodes.len()];
-    let mut open: Vec<usize> = (0..procedure.nodes.len().min(1)).collect();
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(&procedure.nodes[node].successors);
@@ -69,14 +78,18 @@ fn retrace(before: &[Option<usize>], from: usize, last: usize, to: usize) -> Vec
 /// Ottenstein and Warren, TOPLAS 1987).
 ///
 /// A node depends on a branch if one way out of the branch leads to it inevitably and another one can avoid it. A place
-/// from which the end cannot be reached can avoid everything: rather too many dependences than too few.
-pub(super) fn decided_by(procedure: &Procedure) -> Vec<Vec<usize>> {
+/// from which the end cannot be reached can avoid everything: rather too many dependences than too few. Nodes that the
+/// budget does not last for depend on none.
+pub(super) fn decided_by(procedure: &Procedure, budget: &WorkBudget) -> Vec<Vec<usize>> {
     let count = procedure.nodes.len();
     let predecessors = predecessors(procedure);
     let ends = |node: &usize| procedure.nodes[*node].may_end || procedure.nodes[*node].successors.is_empty();
     let endless: Vec<bool> = can_end(count, &predecessors, ends, None).iter().map(|ending| !ending).collect();
     (0..count)
         .map(|node| {
+            if budget.is_spent() {
+                return Vec::new();
+            }
             let avoids = can_end(count, &predecessors, ends, Some(node));
             let avoids = |at: usize| at != node && (avoids[at] || endless[at]);
             let depends = |branch: &usize| {
@@ -114,25 +127,27 @@ pub(super) struct Flow {
 }
 
 /// Solves `IN[n] = ∪ OUT[p]`, `OUT[n] = (IN[n] − KILL[n]) ∪ GEN[n]` by a work-list, from below. Nodes that are never
-/// reached get and give nothing.
+/// reached get and give nothing. If the budget is spent before, facts are missing.
 pub(super) fn solve(
     procedure: &Procedure,
     generated: &[BTreeSet<usize>],
     kills: impl Fn(usize, usize) -> bool,
+    budget: &WorkBudget,
 ) -> Flow {
     let count = procedure.nodes.len();
     let facts = generated.iter().filter_map(|own| own.last()).max().map_or(0, |last| last + 1);
     let (reached, predecessors) = (reached(procedure), predecessors(procedure));
     let generated: Vec<Bits> = generated.iter().map(|own| Bits::of(facts, own.iter().copied())).collect();
+    let is_kept = |node: usize, fact: &usize| !budget.is_spent() && !kills(node, *fact);
     let kept: Vec<Bits> =
-        (0..count).map(|node| Bits::of(facts, (0..facts).filter(|fact| !kills(node, *fact)))).collect();
+        (0..count).map(|node| Bits::of(facts, (0..facts).filter(|fact| is_kept(node, fact)))).collect();
     let mut into = vec![Bits::of(facts, []); count];
     let mut out = into.clone();
     // Round after round in the order of the nodes: whoever has just changed waits until all others had their turn.
     let mut open = reached;
     while open.contains(&true) {
         for node in 0..count {
-            if !std::mem::replace(&mut open[node], false) {
+            if !std::mem::replace(&mut open[node], false) || budget.is_spent() {
                 continue;
             }
             for from in &predecessors[node] {
@@ -199,20 +214,20 @@ mod tests {
     fn a_node_depends_on_the_branches_that_may_avoid_it() {
         // if / else / join / loop with a body
         let procedure = procedure("a:\nb:\nc:\nd:\ne:\na -> b | c -> d\nd -> e | end\ne -> d");
-        assert_eq!(decided_by(&procedure), [vec![], vec![0], vec![0], vec![3], vec![3]]);
+        assert_eq!(decided_by(&procedure, &WorkBudget::unlimited()), [vec![], vec![0], vec![0], vec![3], vec![3]]);
     }
 
     #[test]
     fn what_can_go_on_for_ever_avoids_everything() {
         let procedure = procedure("a:\nb:\nc:\na -> b | c\nb -> b\nc -> end");
-        assert_eq!(decided_by(&procedure)[2], [0]);
+        assert_eq!(decided_by(&procedure, &WorkBudget::unlimited())[2], [0]);
     }
 
     #[test]
     fn nodes_that_are_never_reached_say_nothing() {
         let procedure = procedure("a:\nb:\nc:\na -> c\nb -> c");
         let generated: Vec<BTreeSet<usize>> = (0..3).map(|node| BTreeSet::from([node])).collect();
-        let flow = solve(&procedure, &generated, |_, _| false);
+        let flow = solve(&procedure, &generated, |_, _| false, &WorkBudget::unlimited());
         assert_eq!(flow.into[2], BTreeSet::from([0]));
         assert_eq!(flow.out[1], BTreeSet::new());
     }

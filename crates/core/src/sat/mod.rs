@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::budget::WorkBudget;
 use rustsat::instances::{BasicVarManager, ManageVars};
 use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, TernaryVal};
@@ -36,14 +37,7 @@ pub enum Answer {
 
 impl Default for Sat {
     fn default() -> Sat {
-        let left = Arc::new(AtomicU64::new(u64::MAX));
-        let mut solver = BasicSolver::default();
-        let watched = Arc::clone(&left);
-        solver.batsat_mut().cb_mut().set_stop(move || {
-            let spend = |left: u64| left.checked_sub(1);
-            watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err()
-        });
-        Sat { solver, variables: BasicVarManager::default(), left, record: None }
+        Sat::within(WorkBudget::unlimited())
     }
 }
 
@@ -54,6 +48,18 @@ impl std::fmt::Debug for Sat {
 }
 
 impl Sat {
+    /// A solver that gives up once the budget is spent.
+    pub fn within(budget: WorkBudget) -> Sat {
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let mut solver = BasicSolver::default();
+        let watched = Arc::clone(&left);
+        solver.batsat_mut().cb_mut().set_stop(move || {
+            let spend = |left: u64| left.checked_sub(1);
+            watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() || budget.is_spent()
+        });
+        Sat { solver, variables: BasicVarManager::default(), left, record: None }
+    }
+
     /// A solver that remembers its rules, for [`Sat::dimacs`].
     pub fn recording() -> Sat {
         Sat { record: Some(Vec::new()), ..Sat::default() }

@@ -39,6 +39,7 @@
 
 use std::fmt;
 
+use crate::budget::WorkBudget;
 use crate::program::paths::Pass;
 use crate::search::conflicts::{Conflicts, Kind};
 
@@ -199,16 +200,55 @@ impl fmt::Display for Bounds {
 
 /// All candidate cycles: shorter ones first, then those of fewer instances, and those of one structure together.
 pub fn cycles(conflicts: &Conflicts, bounds: Bounds) -> Vec<Cycle> {
-    let mut search = Search { conflicts, bounds, path: Vec::new(), length: 0, found: Vec::new() };
-    for site in (0..=u16::MAX).take(conflicts.sites.len()) {
-        for start in search.passings(site) {
-            search.visit(start);
-        }
-    }
-    let mut found = search.found;
-    found.sort_by_cached_key(|cycle| (cycle.length(), cycle.visits.len(), cycle.structure(conflicts), cycle.clone()));
-    found
+    let mut search = Search::new(conflicts, bounds, WorkBudget::unlimited());
+    (0..=u16::MAX).take(conflicts.sites.len()).for_each(|site| search.begin_at(site));
+    sorted(search.found, conflicts)
 }
+
+/// Shorter cycles first, then those of fewer instances, and those of one structure together.
+pub(super) fn sorted(mut cycles: Vec<Cycle>, conflicts: &Conflicts) -> Vec<Cycle> {
+    cycles.sort_by_cached_key(|cycle| (cycle.length(), cycle.visits.len(), cycle.structure(conflicts), cycle.clone()));
+    cycles
+}
+
+/// The candidate cycles over some procedures, each of which is called exactly as often as it is listed, site by site:
+/// those of one call at a time are made.
+#[derive(Debug)]
+pub(super) struct CyclesOver<'a> {
+    conflicts: &'a Conflicts,
+    bounds: Bounds,
+    /// The procedures, ascending.
+    procedures: Vec<u16>,
+    /// The sites where cycles begin, which are those of the first procedure: a cycle begins with its least visit.
+    sites: std::vec::IntoIter<u16>,
+    budget: WorkBudget,
+    /// True if cycles were left out, because there are more of one site than anybody can look at.
+    pub(super) is_cut: bool,
+}
+
+impl<'a> CyclesOver<'a> {
+    pub(super) fn new(conflicts: &'a Conflicts, bounds: Bounds, procedures: &[u16], budget: WorkBudget) -> Self {
+        let sites: Vec<u16> = procedures.first().into_iter().flat_map(|one| conflicts.sites_of(*one)).collect();
+        let bounds = Bounds { instances: bounds.instances.min(procedures.len()), ..bounds };
+        let (procedures, sites) = (procedures.to_vec(), sites.into_iter());
+        CyclesOver { conflicts, bounds, procedures, sites, budget, is_cut: false }
+    }
+
+    /// At least so many more cycles, if there are so many: all that begin at the next sites.
+    pub(super) fn at_least(&mut self, count: usize) -> Vec<Cycle> {
+        let mut search = Search::new(self.conflicts, self.bounds, self.budget.clone());
+        search.allowed = Some(self.procedures.clone());
+        while search.found.len() < count && !search.is_over() {
+            let Some(site) = self.sites.next() else { break };
+            search.begin_at(site);
+        }
+        self.is_cut |= search.is_over();
+        sorted(search.found, self.conflicts)
+    }
+}
+
+/// How many cycles that begin at one site are made.
+const CYCLES_MAX: usize = 500_000;
 
 /// How an instance is passed: where the cycle enters, where it leaves, and how.
 type Passing = (u16, u16, Through);
@@ -219,9 +259,28 @@ struct Search<'a> {
     path: Vec<Visit>,
     length: usize,
     found: Vec<Cycle>,
+    /// The procedures that are still to be visited, if only some are wanted.
+    allowed: Option<Vec<u16>>,
+    budget: WorkBudget,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(conflicts: &'a Conflicts, bounds: Bounds, budget: WorkBudget) -> Search<'a> {
+        Search { conflicts, bounds, path: Vec::new(), length: 0, found: Vec::new(), allowed: None, budget }
+    }
+
+    /// Finds the cycles that begin at a site.
+    fn begin_at(&mut self, site: u16) {
+        for start in self.passings(site) {
+            self.visit(start);
+        }
+    }
+
+    /// True if no more cycles are to be made.
+    fn is_over(&self) -> bool {
+        self.found.len() >= CYCLES_MAX || self.budget.is_spent()
+    }
+
     /// How an instance can be passed that is entered at a site.
     fn passings(&self, enter: u16) -> Vec<Passing> {
         let conflicts = self.conflicts;
@@ -231,9 +290,7 @@ impl Search<'_> {
         let mut passings = vec![(enter, enter, Through::One)];
         passings.extend(conflicts.later(enter).iter().map(|leave| (enter, *leave, Through::Forward)));
         let procedure = conflicts.site(enter).procedure;
-        let of_procedure = |site: &u16| conflicts.site(*site).procedure == procedure;
-        let all = (0..=u16::MAX).take(conflicts.sites.len()).filter(of_procedure);
-        let earlier = all.filter(|site| conflicts.later(*site).contains(&enter));
+        let earlier = conflicts.sites_of(procedure).filter(|site| conflicts.later(*site).contains(&enter));
         passings.extend(earlier.map(|leave| (enter, leave, Through::Backward)));
         // Nothing leads on from where a transaction is undone.
         passings.retain(|(_, leave, _)| !conflicts.site(*leave).undoes);
@@ -249,11 +306,35 @@ impl Search<'_> {
         if is_less || self.length + length > self.bounds.length || self.path.len() >= self.bounds.instances {
             return;
         }
+        let procedure = self.conflicts.site(enter).procedure;
+        let Some(at) = self.allowance(procedure) else { return };
+        let taken = self.allowed.as_mut().map(|allowed| allowed.swap_remove(at));
         self.length += length;
         self.path.push(Visit { enter, leave, through, hop: 0 });
         self.hops(enter, leave);
         self.path.pop();
         self.length -= length;
+        if let (Some(allowed), Some(taken)) = (&mut self.allowed, taken) {
+            allowed.push(taken);
+        }
+    }
+
+    /// Where a procedure stands among those that are still to be visited; `None` if it is not to be visited.
+    fn allowance(&self, procedure: u16) -> Option<usize> {
+        self.allowed.as_ref().map_or(Some(0), |allowed| allowed.iter().position(|one| *one == procedure))
+    }
+
+    /// The edges from a site to sites that may be visited next, or that close the cycle.
+    fn edges_from(&self, site: u16) -> Vec<u32> {
+        let Some(allowed) = &self.allowed else { return self.conflicts.edges_from(site).collect() };
+        let first = self.path.first().map(|first| self.conflicts.site(first.enter).procedure);
+        let mut next: Vec<u16> = match allowed.is_empty() {
+            true => first.into_iter().collect(),
+            false => allowed.clone(),
+        };
+        next.sort_unstable();
+        next.dedup();
+        next.into_iter().flat_map(|procedure| self.conflicts.edges_to(site, procedure)).collect()
     }
 
     /// Goes on from the last instance.
@@ -262,14 +343,17 @@ impl Search<'_> {
         let first = self.path[0].enter;
         let is_full = self.length >= self.bounds.length || self.path.len() >= self.bounds.instances;
         let undoes = conflicts.site(enter).undoes;
-        for hop in conflicts.edges_from(leave) {
+        for hop in self.edges_from(leave) {
+            if self.is_over() {
+                return;
+            }
             let edge = conflicts.edge(hop);
             // A place where a write is undone is there for those who saw it.
             if undoes && edge.kind != Kind::Wr {
                 continue;
             }
             self.path[last].hop = hop;
-            if edge.to == first && last > 0 {
+            if edge.to == first && last > 0 && self.allowed.as_ref().is_none_or(Vec::is_empty) {
                 self.close();
             }
             if !is_full {

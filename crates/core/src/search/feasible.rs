@@ -26,6 +26,7 @@ use super::plan::Plan;
 use super::run::{Guide, Run, Stuck, unknown_arguments};
 use super::stage::{Stage, Stages};
 use super::world::World;
+use crate::budget::WorkBudget;
 use crate::program::code::OperationKind;
 use crate::program::ir::{Expr, ExprKind};
 use crate::program::paths::Way;
@@ -58,12 +59,19 @@ pub struct Asked<'s, 'a> {
     pub budget: u64,
     /// Who hears every question, too.
     pub second: Option<&'s dyn SecondOpinion>,
+    /// When to stop.
+    pub work: &'s WorkBudget,
 }
 
 /// Somebody who hears every question, with our answer to it, and may know better.
 pub trait SecondOpinion: Sync + fmt::Debug {
     /// A question: the demands of the problem, and what is assumed beside them.
     fn hear(&self, problem: &Problem, assumed: &[Bool], answer: &solve::Answer);
+
+    /// True if it failed or disagreed, so that asking on makes no sense.
+    fn is_troubled(&self) -> bool {
+        false
+    }
 }
 
 impl Asked<'_, '_> {
@@ -154,7 +162,7 @@ impl<'s, 'a> Search<'s, 'a> {
             symbols.problem.demand(*condition);
         }
         let outcome = stage.outcome(asked.ground, &mut symbols);
-        let session = Session::new(&symbols.problem);
+        let session = Session::within(&symbols.problem, asked.work);
         Search { asked, stage, symbols, session, outcome, tried: Vec::new(), is_partial: false }
     }
 
@@ -167,6 +175,9 @@ impl<'s, 'a> Search<'s, 'a> {
     fn search(mut self) -> Feasible {
         let orders = orders(self.asked.cycle.visits.len(), self.asked.ground.calls.len());
         for round in 1..=ROUNDS_MAX {
+            if self.asked.work.is_spent() {
+                break;
+            }
             match self.ask() {
                 solve::Answer::Possible(model) => {
                     if self.shows(&model, &orders) {
@@ -221,7 +232,7 @@ impl<'s, 'a> Search<'s, 'a> {
     /// told there is a seat left says more than a number that is off by one. If there are such values, others are
     /// excluded.
     fn divert(&mut self, orders: &[Vec<usize>]) {
-        for _ in 0..DIVERSIONS_MAX {
+        for _ in (0..DIVERSIONS_MAX).take_while(|_| !self.asked.work.is_spent()) {
             let solve::Answer::Possible(model) = self.ask() else { break };
             let mut is_diverted = true;
             for order in orders {

@@ -4,21 +4,24 @@
 //! once values for one cycle are found, the run is looked through for all others of its group: these need no solver. That
 //! is our form of the paper's grouping by structure (§6.1).
 //!
-//! Groups do not depend on one another: whoever has several processors gives each a group.
+//! Groups do not depend on one another: whoever has several processors gives each a group. They are made as they are
+//! asked for ([`Candidates`]), since there may be millions.
 
 use std::collections::BTreeMap;
 
 use super::class::{Class, classify};
 use super::conflicts::{self, Conflicts};
-use super::cycles::{self, Bounds, Cycle, Structure};
+use super::cycles::{Bounds, Cycle, CyclesOver, Structure};
 use super::feasible::{Asked, Feasible, SecondOpinion, Values, feasible, is_walkable};
 use super::ground::{Called, Ground, Rows};
+use super::groups::ProcedureGroups;
 use super::level::Target;
 use super::plan::prefix::Earlier;
 use super::plan::{self, Plan, plans};
 use super::prefixes::prefixes;
 use super::stage::Stages;
 use super::witness::Witness;
+use crate::budget::WorkBudget;
 use crate::flow::program::Given;
 use crate::program::paths::{Limits, Pass, Way, ways};
 use crate::program::schema::Schema;
@@ -30,6 +33,8 @@ const PLANS_MAX: usize = 6 * PLANS_EACH;
 const PLANS_EACH: usize = 4;
 /// How many ways of a procedure are tried on their own; most of those through loops contradict themselves.
 const WAYS_TRIED: usize = 60;
+/// How many cycles over the same procedures are examined together; there may be a few more.
+const TOGETHER: usize = 20_000;
 
 /// What is searched, and how far.
 #[derive(Debug, Clone)]
@@ -50,6 +55,8 @@ pub struct Options<'a> {
     pub grouping: bool,
     /// Who hears every question of the solver, too.
     pub second: Option<&'a dyn SecondOpinion>,
+    /// When to stop.
+    pub budget: WorkBudget,
 }
 
 /// A search over the procedures of an application.
@@ -61,11 +68,9 @@ pub struct Search<'a> {
     options: Options<'a>,
     /// The conflicts between statements.
     pub conflicts: Conflicts,
-    /// The candidate cycles, by the procedures that they are of.
-    pub groups: Vec<Group>,
 }
 
-/// The candidate cycles over some procedures.
+/// Candidate cycles over some procedures.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// The procedures, ascending; one that is called twice is here twice.
@@ -139,24 +144,34 @@ impl<'a> Search<'a> {
             .collect();
         let is_engine = options.levels.iter().any(|level| matches!(level, Target::Engine(_)));
         let what = conflicts::Options { external: options.external, references: is_engine, rollbacks: true };
-        let conflicts = Conflicts::of(&given, schema, what);
-        let mut groups: BTreeMap<Vec<u16>, Vec<Cycle>> = BTreeMap::new();
-        for cycle in cycles::cycles(&conflicts, options.bounds) {
-            let mut of = procedures_of(&cycle, &conflicts);
-            of.sort_unstable();
-            groups.entry(of).or_default().push(cycle);
-        }
-        let groups = groups.into_iter().map(|(procedures, cycles)| Group { procedures, cycles }).collect();
-        Search { schema, procedures, given, options, conflicts, groups }
+        let conflicts = Conflicts::within(&given, schema, what, &options.budget);
+        Search { schema, procedures, given, options, conflicts }
     }
 
-    /// How many candidate cycles there are.
-    pub fn candidates(&self) -> usize {
-        self.groups.iter().map(|group| group.cycles.len()).sum()
+    /// The number of procedures, the last ones, whose conflicts are not known: there were too many, or the budget was
+    /// spent.
+    pub fn unconnected(&self) -> usize {
+        self.procedures.len() - self.conflicts.connected
     }
 
-    /// Looks at the cycles of a group, as long as there is time.
-    pub fn examine(&self, group: &Group, goes_on: &dyn Fn() -> bool) -> Examined {
+    /// The candidate cycles, those of fewer calls first.
+    pub fn candidates(&self) -> Candidates<'_> {
+        let groups = ProcedureGroups::new(&self.conflicts, self.options.bounds.instances);
+        Candidates { search: self, groups, current: None, is_cut: false }
+    }
+
+    /// The candidate cycles over these procedures, ascending.
+    pub fn group(&self, procedures: &[u16]) -> Group {
+        let cycles = self.cycles_over(procedures).at_least(usize::MAX);
+        Group { procedures: procedures.to_vec(), cycles }
+    }
+
+    fn cycles_over(&self, procedures: &[u16]) -> CyclesOver<'_> {
+        CyclesOver::new(&self.conflicts, self.options.bounds, procedures, self.options.budget.clone())
+    }
+
+    /// Looks at the cycles of a group, as long as the budget lasts.
+    pub fn examine(&self, group: &Group) -> Examined {
         let mut examined = Examined::default();
         let mut known = Known::default();
         let mut done = vec![false; group.cycles.len()];
@@ -164,8 +179,8 @@ impl<'a> Search<'a> {
             if done[at] {
                 continue;
             }
-            if !goes_on() {
-                examined.left = done[at..].iter().filter(|done| !**done).count();
+            if self.is_over() {
+                examined.left += done[at..].iter().filter(|done| !**done).count();
                 break;
             }
             done[at] = true;
@@ -175,11 +190,17 @@ impl<'a> Search<'a> {
                     examined.tests.push(*test);
                     self.take_all(group, at, &mut done, &mut examined);
                 }
+                Look::Unknown if self.options.budget.is_spent() => examined.left += 1,
                 Look::Impossible => examined.impossible += 1,
                 Look::Unknown => examined.unknown.push(cycle.clone()),
             }
         }
         examined
+    }
+
+    /// True if nothing more is to be looked at.
+    fn is_over(&self) -> bool {
+        self.options.budget.is_spent() || self.options.second.is_some_and(SecondOpinion::is_troubled)
     }
 
     /// Takes note of the cycles that the last test shows: the one at `first`, and others.
@@ -207,16 +228,11 @@ impl<'a> Search<'a> {
 
     /// Whether a run has a cycle through fewer calls than its group has.
     fn contains_smaller(&self, group: &Group, witness: &Witness<'_>) -> bool {
-        let is_part = |other: &&Group| {
-            let mut left = group.procedures.clone();
-            other.procedures.len() < group.procedures.len()
-                && other.procedures.iter().all(|one| {
-                    let at = left.iter().position(|procedure| procedure == one);
-                    at.map(|at| left.remove(at)).is_some()
-                })
-        };
-        let smaller = self.groups.iter().filter(is_part);
-        smaller.flat_map(|group| &group.cycles).any(|cycle| witness.shows(cycle).is_some())
+        parts(&group.procedures).iter().any(|part| {
+            let mut cycles = self.cycles_over(part);
+            std::iter::from_fn(|| Some(cycles.at_least(1)).filter(|some| !some.is_empty()))
+                .any(|some| some.iter().any(|cycle| witness.shows(cycle).is_some()))
+        })
     }
 
     /// The ground for calls of some procedures.
@@ -271,6 +287,9 @@ impl<'a> Search<'a> {
             for plan in plans.take(left.min(plans_each)) {
                 left -= 1;
                 *asked += 1;
+                if self.options.budget.is_spent() {
+                    return Look::Unknown;
+                }
                 let budget = self.options.limits.budget;
                 let conflicts = &self.conflicts;
                 let ask = Asked {
@@ -281,6 +300,7 @@ impl<'a> Search<'a> {
                     plan: &plan,
                     budget,
                     second: self.options.second,
+                    work: &self.options.budget,
                 };
                 match feasible(&ask, &mut known.stages) {
                     Feasible::Yes(values, plan) => {
@@ -315,6 +335,57 @@ impl<'a> Search<'a> {
         };
         known.entry((procedure, nodes)).or_insert_with(look).clone()
     }
+}
+
+/// The candidate cycles of a search, some at a time.
+#[derive(Debug)]
+pub struct Candidates<'a> {
+    search: &'a Search<'a>,
+    groups: ProcedureGroups,
+    /// The procedures of the last group, with the cycles over them that have not been made.
+    current: Option<(Vec<u16>, CyclesOver<'a>)>,
+    is_cut: bool,
+}
+
+impl Candidates<'_> {
+    /// True if there are cycles that were not made: too many over the same procedures, or the budget was spent.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}
+
+impl Iterator for Candidates<'_> {
+    type Item = Group;
+
+    fn next(&mut self) -> Option<Group> {
+        loop {
+            if self.search.is_over() {
+                self.is_cut = true;
+                return None;
+            }
+            if let Some((procedures, cycles)) = &mut self.current {
+                let some = cycles.at_least(TOGETHER);
+                if !some.is_empty() {
+                    return Some(Group { procedures: procedures.clone(), cycles: some });
+                }
+                self.is_cut |= cycles.is_cut;
+            }
+            let procedures = self.groups.next()?;
+            let cycles = self.search.cycles_over(&procedures);
+            self.current = Some((procedures, cycles));
+        }
+    }
+}
+
+/// All that remains of some procedures if one or more are left out, but two or more are not.
+fn parts(procedures: &[u16]) -> Vec<Vec<u16>> {
+    let kept = |bits: &usize| (2..procedures.len()).contains(&(bits.count_ones() as usize));
+    let chosen =
+        |bits: usize| (0..procedures.len()).filter(|at| bits >> at & 1 == 1).map(|at| procedures[at]).collect();
+    let mut parts: Vec<Vec<u16>> = (0..1_usize << procedures.len()).filter(kept).map(chosen).collect();
+    parts.sort();
+    parts.dedup();
+    parts
 }
 
 /// What is known of the procedures of a group.
@@ -355,3 +426,6 @@ fn combinations(each: &[Vec<Way>], count_max: usize) -> Vec<Vec<&Way>> {
     combinations.truncate(count_max);
     combinations
 }
+
+#[cfg(test)]
+mod tests;

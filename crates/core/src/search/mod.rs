@@ -27,7 +27,7 @@
 //! * `run`, `statement`, `query`, `group`, `write`, `looks`, `answer`: executing them, with terms for values
 //! * `hops`, `outcome`: what must hold for a dependency to be there; what a run leaves behind
 //! * [`feasible`](mod@feasible): values for which a cycle happens and shows
-//! * [`find`], `witness`: all of it, for every candidate; `prefixes`: which calls may have come before
+//! * [`find`], `groups`, `witness`: all of it, for every candidate; `prefixes`: which calls may have come before
 //! * [`start`], [`script`]: a test as rows and a schedule
 //! * [`brute`]: a second opinion on small programs
 //! * [`fix`]: which changes of the program may remove an anomaly
@@ -54,6 +54,7 @@ mod stage;
 pub mod feasible;
 mod witness;
 mod prefixes;
+mod groups;
 pub mod find;
 pub mod start;
 pub mod script;

@@ -43,6 +43,7 @@ fn tables<'a>(procedure: &Given<'a>, is_wanted: impl Fn(Effect) -> bool) -> BTre
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::WorkBudget;
     use crate::program::paths::Limits;
     use crate::search::cycles::Bounds;
     use crate::search::find::{Options, Search, Test};
@@ -79,9 +80,10 @@ mod tests {
             limits: Limits { rounds: 3, ways: 12, budget: 20_000 },
             grouping: true,
             second: None,
+            budget: WorkBudget::unlimited(),
         };
         let search = Search::new(&sample.reading.schema, &called, options);
-        search.groups.iter().flat_map(|group| search.examine(group, &|| true).tests).collect()
+        search.candidates().flat_map(|group| search.examine(&group).tests).collect()
     }
 
     /// Nobody withdraws from an account that nobody has opened.

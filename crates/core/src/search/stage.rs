@@ -67,7 +67,7 @@ impl<'a> Stage<'a> {
             run.demand_apart(asked.plan, asked.conflicts);
         }
         let record = run.record();
-        let session = Session::new(&symbols.problem);
+        let session = Session::within(&symbols.problem, asked.work);
         Stage { world, symbols, arguments, record, session, is_hopeless }
     }
 

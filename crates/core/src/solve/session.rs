@@ -5,6 +5,7 @@
 
 use super::blast::Blaster;
 use super::{Answer, Bool, Int, Model, Preference, Problem};
+use crate::budget::WorkBudget;
 use crate::sat::{self, Lit, Sat};
 
 /// A solver that remembers a problem. It must always be asked about the same one, or about a clone that has grown from it.
@@ -15,12 +16,19 @@ pub struct Session {
     demanded: usize,
     /// Whether one of them was too wide.
     is_cut: bool,
+    budget: WorkBudget,
 }
 
 impl Session {
     /// A solver for a problem and what becomes of it.
     pub fn new(problem: &Problem) -> Session {
-        Session { blaster: Blaster::new(problem.width_max, Sat::default()), demanded: 0, is_cut: false }
+        Session::within(problem, &WorkBudget::unlimited())
+    }
+
+    /// The same, as long as the budget lasts: after that, all is unknown.
+    pub fn within(problem: &Problem, budget: &WorkBudget) -> Session {
+        let blaster = Blaster::new(problem.width_max, Sat::within(budget.clone()));
+        Session { blaster, demanded: 0, is_cut: false, budget: budget.clone() }
     }
 
     /// What the SAT solver is asked about a problem, in the form that others read (DIMACS); terms that are too wide are
@@ -62,6 +70,9 @@ impl Session {
     /// Follows the preferences, as far as the budget goes.
     fn improve(&mut self, problem: &Problem, kept: &mut Vec<Lit>, model: &mut Model) {
         for preference in &problem.preferences {
+            if self.budget.is_spent() {
+                return;
+            }
             match preference {
                 Preference::FirstOf(options) => self.first_of(problem, options, kept, model),
                 Preference::Small(int) => self.small(problem, *int, kept, model),

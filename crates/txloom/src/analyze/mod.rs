@@ -32,14 +32,18 @@ pub mod search;
 pub mod report;
 mod conclusion;
 
+use txloom_core::budget::WorkBudget;
 use txloom_core::flow::program::{self, Cut, Flowing, Given};
-use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points, groups, schedules_up_to};
+use txloom_core::flow::{CommitPoint, Funnel, Group, Schedule, commit_points_up_to, groups, schedules_up_to};
 
 pub use conclusion::conclusion;
 pub use project::{Project, SourceFile};
 
 /// So many schedules are looked at: nobody reads more.
 pub const SCHEDULES_MAX: usize = 10_000;
+
+/// So many commit points, and so many transactions behind each of them.
+pub const POINTS_MAX: usize = 500;
 
 /// What can be said of a program without running it.
 #[derive(Debug, Clone)]
@@ -59,16 +63,22 @@ pub struct Analysis {
 impl Analysis {
     /// Analyses a program.
     pub fn of(project: &Project, cut: Cut) -> Analysis {
+        Analysis::within(project, cut, &WorkBudget::unlimited())
+    }
+
+    /// The same, as far as the budget goes.
+    pub fn within(project: &Project, cut: Cut, budget: &WorkBudget) -> Analysis {
         let flowing = program::application(&project.given(), &project.schema, cut);
-        let (schedules, is_complete) = schedules_up_to(&flowing.application, SCHEDULES_MAX);
+        let (schedules, has_schedules) = schedules_up_to(&flowing.application, SCHEDULES_MAX, budget);
         let groups = groups(&schedules);
-        let points = commit_points(&flowing.application);
+        let (points, has_points) = commit_points_up_to(&flowing.application, POINTS_MAX, budget);
+        let is_complete = has_schedules && has_points && !budget.is_spent();
         Analysis { flowing, schedules, groups, points, is_complete }
     }
 
-    /// How many schedules each step of the analysis leaves.
-    pub fn funnel(&self) -> Funnel {
-        Funnel::of(&self.flowing.application)
+    /// How many schedules each step of the analysis leaves, and whether all were counted.
+    pub fn funnel(&self, budget: &WorkBudget) -> (Funnel, bool) {
+        Funnel::within(&self.flowing.application, budget)
     }
 }
 

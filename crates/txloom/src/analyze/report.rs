@@ -1,5 +1,6 @@
 //! What was found, as a report.
 
+use txloom_core::budget::WorkBudget;
 use txloom_core::case::expect::print_rows;
 use txloom_core::flow::explain::{Act, Deed};
 use txloom_core::flow::{CommitPoint, Element, Explanation, Schedule, TransactionId};
@@ -32,6 +33,7 @@ pub fn report(project: &Project, analysis: &Analysis) -> AnalysisReport {
         schedules: schedules.map(|(schedule, group)| writer.schedule(schedule, group)).collect(),
         commit_points: analysis.points.iter().map(|point| writer.commit_point(point)).collect(),
         anomalies: None,
+        stopped: None,
     }
 }
 
@@ -55,9 +57,9 @@ pub fn tables(project: &Project, analysis: &Analysis) -> TablesReport {
 }
 
 /// How many schedules each step of the analysis leaves: it costs as much as the analysis itself, and more.
-pub fn funnel(analysis: &Analysis) -> FunnelReport {
-    let funnel = analysis.funnel();
-    FunnelReport { w1: funnel.all, w2: funnel.w2, w3: funnel.w3, w4: funnel.w4 }
+pub fn funnel(analysis: &Analysis, budget: &WorkBudget) -> FunnelReport {
+    let (funnel, is_complete) = analysis.funnel(budget);
+    FunnelReport { w1: funnel.all, w2: funnel.w2, w3: funnel.w3, w4: funnel.w4, is_complete }
 }
 
 /// What became of a schedule.

@@ -289,6 +289,17 @@ pub fn parse_span(text: &str) -> Result<Duration, Failure> {
         .ok_or_else(|| Failure::bad_input(format!("`{text}` is not a length of time; write e.g. 30s, 5m or 1h")))
 }
 
+/// `500M`, `4G`: an amount of memory in bytes.
+pub fn parse_size(text: &str) -> Result<u64, Failure> {
+    let wrong = || Failure::bad_input(format!("`{text}` is not an amount of memory; write e.g. 500M or 4G"));
+    let (digits, scale) = match text.strip_suffix('G') {
+        Some(digits) => (digits, 1 << 30),
+        None => (text.strip_suffix('M').ok_or_else(wrong)?, 1 << 20),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(scale));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(wrong)
+}
+
 /// A whole number of one of these units, more than 0.
 fn duration(text: &str, units: &[&str]) -> Option<Duration> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -67,6 +67,11 @@ impl Streams {
         self.text.verbose = verbose;
     }
 
+    /// Whether colours are wanted.
+    pub(super) fn color(&self) -> ColorWhen {
+        self.color
+    }
+
     /// How text is laid out here.
     pub fn text_options(&self) -> &TextOptions {
         &self.text

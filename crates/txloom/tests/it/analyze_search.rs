@@ -9,6 +9,7 @@ use txloom::execute::EngineRunner;
 use txloom::report::json;
 use txloom::report::model::Body;
 use txloom::report::model::analysis::{AnomaliesReport, StructureReport, TrialVerdict};
+use txloom_core::budget::WorkBudget;
 use txloom_core::search::cycles::{Bounds, Cycle};
 use txloom_core::search::find::{Group, Search};
 use txloom_core::search::level::Target;
@@ -198,10 +199,10 @@ fn the_limit_of_votes_is_exceeded() {
         let wanted = Wanted { initial: Some(rows), ..eventual(2) };
         let called = search::called(&project);
         let search = search::prepare(&project, &called, &wanted);
-        let group = &search.groups[0];
+        let group = &search.candidates().next().expect("votes meet");
         let is_exceeded = |cycle: &Cycle| {
             let one = Group { procedures: group.procedures.clone(), cycles: vec![cycle.clone()] };
-            let found = search.examine(&one, &|| true);
+            let found = search.examine(&one);
             found.tests.iter().any(|test| {
                 let mut trials = Trials::new(&project, &mut runner, None, true, Some(2));
                 let shown = trials.run(test).expect("it runs");
@@ -289,7 +290,7 @@ fn eventual(instances: usize) -> Wanted {
         external: false,
         initial: None,
         prefix: 0,
-        time: None,
+        budget: WorkBudget::unlimited(),
         grouping: false,
         second: None,
     }
@@ -367,11 +368,11 @@ fn structures(program: &str, enough: usize) -> usize {
     let wanted = Wanted { grouping: true, ..eventual(2) };
     let search = search::prepare(&project, &called, &wanted);
     let mut structures = BTreeSet::new();
-    for group in &search.groups {
+    for group in search.candidates() {
         for cycles in group.cycles.chunks(8) {
             if structures.len() < enough {
                 let part = Group { cycles: cycles.to_vec(), ..group.clone() };
-                let examined = search.examine(&part, &|| true);
+                let examined = search.examine(&part);
                 structures.extend(examined.anomalies.into_iter().map(|anomaly| anomaly.structure));
             }
         }
@@ -388,16 +389,16 @@ fn happen(
     count_max: usize,
 ) -> usize {
     let name = |at: &u16| project.program.procedures[usize::from(*at)].name.as_str();
-    let is_group = |group: &&Group| {
+    let is_group = |group: &Group| {
         let mut names: Vec<&str> = group.procedures.iter().map(name).collect();
         names.sort_unstable();
         names == calls
     };
-    let Some(group) = search.groups.iter().find(is_group) else { return 0 };
+    let Some(group) = search.candidates().find(is_group) else { return 0 };
     let cycles = group.cycles.iter().filter(|cycle| is_wanted(cycle));
     let happens = |cycle: &&Cycle| {
         let one = Group { procedures: group.procedures.clone(), cycles: vec![(*cycle).clone()] };
-        !search.examine(&one, &|| true).anomalies.is_empty()
+        !search.examine(&one).anomalies.is_empty()
     };
     cycles.filter(happens).take(count_max).count()
 }

@@ -51,7 +51,7 @@ fn example_1_pairs_are_those_of_the_paper_and_the_host_variables() {
     let procedure = &application.procedures[0];
     let name = |node: usize| &procedure.nodes[node].name;
     let pairs: Vec<String> = reach::Reach::of(procedure)
-        .pairs(procedure)
+        .pairs(procedure, &crate::budget::WorkBudget::unlimited())
         .iter()
         .map(|it| format!("{},{},{},{},{}", name(it.first), it.first_op, name(it.last), it.last_op, it.item))
         .collect();

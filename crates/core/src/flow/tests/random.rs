@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::budget::WorkBudget;
 use crate::flow::reach::{Item, Op, Pair, Reach, items, overwrites, replaces};
 use crate::flow::values::{OperationId, Values};
 use crate::generate::random::Random;
@@ -170,7 +171,7 @@ fn reaching_accesses_are_those_that_walks_find() {
     let mut pairs = 0;
     for case in 0..600 {
         let procedure = procedure(&mut Random::new(8, &[1, case]), case % 2 == 0);
-        let found = Reach::of(&procedure).pairs(&procedure);
+        let found = Reach::of(&procedure).pairs(&procedure, &WorkBudget::unlimited());
         assert_eq!(found, walked_pairs(&procedure), "case {case}\n{procedure}");
         pairs += found.len();
     }
@@ -182,7 +183,7 @@ fn chains_are_those_that_runs_find() {
     let mut count = 0;
     for case in 0..1_200 {
         let procedure = procedure(&mut Random::new(8, &[2, case]), true);
-        let values = Values::of(&procedure);
+        let values = Values::within(&procedure, &WorkBudget::unlimited());
         let transactions = (0..procedure.nodes.len()).filter(|node| procedure.nodes[*node].is_transaction);
         let chains = transactions.flat_map(|node| values.chains_into(node));
         let reached = ways::reached(&procedure);
@@ -252,7 +253,7 @@ fn decisions_are_those_that_make_a_difference_to_ways() {
             node.successors.retain(|next| *next > at);
         }
         let reached = ways::reached(&procedure);
-        for (node, found) in ways::decided_by(&procedure).into_iter().enumerate() {
+        for (node, found) in ways::decided_by(&procedure, &WorkBudget::unlimited()).into_iter().enumerate() {
             let inevitable = |from: usize| ways_to_the_end(&procedure, from).iter().all(|way| way.contains(&node));
             let decides = |branch: &usize| {
                 let next = &procedure.nodes[*branch];

@@ -49,6 +49,7 @@ use super::cycles::Bounds;
 use super::find::{Examined, Group, Options, Search};
 use super::ground::Called;
 use super::level::Target;
+use crate::budget::WorkBudget;
 use crate::generate::random::Random;
 use crate::program::Severity;
 use crate::program::front::{self, Reading};
@@ -183,9 +184,7 @@ impl Comparison {
         let search = Search::new(&reading.schema, &called, options(target, called.len()));
         let count = self.program.procedures.len();
         for pair in (0..count).flat_map(|first| (first..count).map(move |second| [first, second])) {
-            let is_it = |procedures: &[u16]| procedures.iter().map(|one| usize::from(*one)).eq(pair);
-            let group = search.groups.iter().find(|group| is_it(&group.procedures));
-            let examined = group.map(|group| until_found(&search, group)).unwrap_or_default();
+            let examined = until_found(&search, &search.group(&pair.map(|one| one as u16)));
             for test in &examined.tests {
                 replay::replay(&self.program, &reading.accesses, test, rules)
                     .map_err(|why| self.disagree(level, pair, What::Wrong(why)))?;
@@ -226,7 +225,7 @@ fn until_found(search: &Search<'_>, group: &Group) -> Examined {
     let mut all = Examined::default();
     for cycle in &group.cycles {
         let alone = Group { procedures: group.procedures.clone(), cycles: vec![cycle.clone()] };
-        let mut examined = search.examine(&alone, &|| true);
+        let mut examined = search.examine(&alone);
         all.unknown.append(&mut examined.unknown);
         all.tests.append(&mut examined.tests);
         if !all.tests.is_empty() {
@@ -246,6 +245,7 @@ fn options(target: Target, procedures: usize) -> Options<'static> {
         limits: Limits { rounds: 3, ways: 6, budget: 20_000 },
         grouping: true,
         second: None,
+        budget: WorkBudget::unlimited(),
     }
 }
 

@@ -88,18 +88,20 @@ pub(super) fn stable(access: &ProcedureAccess) -> BTreeSet<&str> {
 }
 
 /// Whether a way leads from behind one node to another.
-pub(super) fn reaches(access: &ProcedureAccess, from: usize, to: usize) -> bool {
-    let mut seen = BTreeSet::new();
+fn reaches(access: &ProcedureAccess, from: usize, to: usize) -> bool {
+    reachable(access, from).get(to).copied().unwrap_or(false)
+}
+
+/// For each node of a procedure, whether a way leads there from behind one of them.
+pub(super) fn reachable(access: &ProcedureAccess, from: usize) -> Vec<bool> {
+    let mut seen = vec![false; access.nodes.len()];
     let mut open: Vec<usize> = access.nodes[from].successors.clone();
     while let Some(node) = open.pop() {
-        if node == to {
-            return true;
-        }
-        if node < access.nodes.len() && seen.insert(node) {
+        if node < seen.len() && !std::mem::replace(&mut seen[node], true) {
             open.extend(&access.nodes[node].successors);
         }
     }
-    false
+    seen
 }
 
 /// The primary key of the one row that an access reaches, if it is the same throughout the call.

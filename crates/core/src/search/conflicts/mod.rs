@@ -49,6 +49,7 @@ use std::fmt;
 pub use keys::Row;
 pub use touch::{Grip, Touch, Within};
 
+use crate::budget::WorkBudget;
 use crate::flow::program::Given;
 use crate::program::access::Effect;
 use crate::program::schema::Schema;
@@ -139,6 +140,11 @@ impl Default for Options {
 
 /// How many sites there are at most.
 const SITES_MAX: usize = u16::MAX as usize;
+/// How many dependencies there are about at most.
+const EDGES_MAX: usize = 1_000_000;
+
+/// The columns that no statement updates, by table.
+type FixedColumns = BTreeMap<String, BTreeSet<String>>;
 
 /// The static conflict graph.
 #[derive(Debug, Clone, Default)]
@@ -149,6 +155,9 @@ pub struct Conflicts {
     pub tables: Vec<String>,
     /// All possible dependencies between sites of two different instances, by where they come from.
     pub edges: Vec<Conflict>,
+    /// How many procedures, the first ones, were looked at: all of them, unless there are too many dependencies or the
+    /// budget was spent.
+    pub connected: usize,
     /// What each site touches.
     touches: Vec<Vec<Touch>>,
     /// For each site, the sites of its procedure that may be executed later in the same call, ascending.
@@ -164,14 +173,22 @@ pub struct Conflicts {
 impl Conflicts {
     /// The conflicts between the statements of some procedures.
     pub fn of(procedures: &[Given<'_>], schema: &Schema, options: Options) -> Conflicts {
+        Conflicts::within(procedures, schema, options, &WorkBudget::unlimited())
+    }
+
+    /// The same, of the first procedures only, if the budget does not last for [all](Conflicts::connected).
+    pub fn within(procedures: &[Given<'_>], schema: &Schema, options: Options, budget: &WorkBudget) -> Conflicts {
         let mut conflicts = Conflicts::default();
         let mut toucher = Toucher { schema, options, rows: keys::Rows::default() };
         for (at, given) in procedures.iter().enumerate() {
+            if budget.is_spent() {
+                break;
+            }
             conflicts.add(at, *given, &mut toucher);
         }
         let tables: BTreeSet<&str> = conflicts.touches.iter().flatten().map(|touch| touch.table.as_str()).collect();
         conflicts.tables = tables.into_iter().take(SITES_MAX).map(str::to_string).collect();
-        conflicts.connect(schema, &never_updated(procedures, schema));
+        conflicts.connect(procedures.len(), (schema, &never_updated(procedures, schema)), budget);
         conflicts
     }
 
@@ -198,7 +215,8 @@ impl Conflicts {
             let undo = undos.iter().find(|undo| undo.node == node);
             let is_undone = |site: &Site| undo.is_some_and(|undo| undo.undone.contains(&site.node.into()));
             self.undone.push(self.numbers(first, is_undone));
-            let is_later = |site: &Site| keys::reaches(given.access, node, site.node.into());
+            let reachable = keys::reachable(given.access, node);
+            let is_later = |site: &Site| reachable[usize::from(site.node)];
             self.later.push(self.numbers(first, is_later));
         }
     }
@@ -209,18 +227,54 @@ impl Conflicts {
         found.filter_map(|(at, _)| u16::try_from(at).ok()).collect()
     }
 
-    fn connect(&mut self, schema: &Schema, fixed: &BTreeMap<String, BTreeSet<String>>) {
-        for from in 0..self.sites.len() {
-            self.starts.push(self.edges.len());
-            for to in 0..self.sites.len() {
-                self.connect_pair(from as u16, to as u16, schema, fixed);
+    /// Adds all dependencies, procedure by procedure: each with itself and with those before it.
+    fn connect(&mut self, count: usize, (schema, fixed): (&Schema, &FixedColumns), budget: &WorkBudget) {
+        let mut by_table: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+        let mut own = 0..0;
+        for procedure in 0..count {
+            let sites = self.sites[own.end..].iter().take_while(|site| usize::from(site.procedure) == procedure);
+            own = own.end..own.end + sites.count();
+            for site in own.clone() {
+                if self.edges.len() > EDGES_MAX || budget.is_spent() {
+                    self.finish_edges(procedure);
+                    return;
+                }
+                let tables: BTreeSet<String> = self.tables_at(site as u16).map(str::to_string).collect();
+                for table in &tables {
+                    by_table.entry(table.clone()).or_default().push(site as u16);
+                }
+                let met: BTreeSet<u16> = tables.iter().flat_map(|table| &by_table[table]).copied().collect();
+                for other in met {
+                    self.connect_pair(site as u16, other, schema, fixed);
+                    if usize::from(other) != site {
+                        self.connect_pair(other, site as u16, schema, fixed);
+                    }
+                }
             }
         }
-        self.starts.push(self.edges.len());
+        self.finish_edges(count);
+    }
+
+    /// Sorts the edges by their ends; those of the first procedures are complete.
+    fn finish_edges(&mut self, connected: usize) {
+        self.connected = connected;
+        let procedure = |site: u16| usize::from(self.sites[usize::from(site)].procedure);
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.retain(|edge| procedure(edge.from) < connected && procedure(edge.to) < connected);
+        edges.sort_by_key(|edge| (edge.from, edge.to));
+        let start = |site: usize| edges.partition_point(|edge| usize::from(edge.from) < site);
+        self.starts = (0..=self.sites.len()).map(start).collect();
+        self.edges = edges;
+    }
+
+    /// The tables that a site touches, or takes back what was written to.
+    fn tables_at(&self, site: u16) -> impl Iterator<Item = &str> {
+        let undone = self.undone(site).iter().copied();
+        undone.chain([site]).flat_map(|site| self.touches(site)).map(|touch| touch.table.as_str())
     }
 
     /// Adds the dependencies from one site to another, in order of kind and table.
-    fn connect_pair(&mut self, from: u16, to: u16, schema: &Schema, fixed: &BTreeMap<String, BTreeSet<String>>) {
+    fn connect_pair(&mut self, from: u16, to: u16, schema: &Schema, fixed: &FixedColumns) {
         let mut found: BTreeMap<(Kind, u16), BTreeSet<Column>> = BTreeMap::new();
         let mut met = BTreeSet::new();
         let none = BTreeSet::new();
@@ -288,6 +342,23 @@ impl Conflicts {
         &self.edges[edge as usize]
     }
 
+    /// The numbers of the dependencies from a site to sites of a procedure.
+    pub fn edges_to(&self, site: u16, procedure: u16) -> std::ops::Range<u32> {
+        let all = self.edges_from(site);
+        let own = &self.edges[all.start as usize..all.end as usize];
+        let to = |edge: &Conflict| self.site(edge.to).procedure;
+        let first = own.partition_point(|edge| to(edge) < procedure) as u32;
+        let end = own.partition_point(|edge| to(edge) <= procedure) as u32;
+        all.start + first..all.start + end
+    }
+
+    /// The numbers of the sites of a procedure.
+    pub fn sites_of(&self, procedure: u16) -> impl Iterator<Item = u16> + use<> {
+        let first = self.sites.partition_point(|site| site.procedure < procedure);
+        let end = self.sites.partition_point(|site| site.procedure <= procedure);
+        (first..end).filter_map(|at| u16::try_from(at).ok())
+    }
+
     /// The numbers of the dependencies that come from a site.
     pub fn edges_from(&self, site: u16) -> std::ops::Range<u32> {
         let site = usize::from(site);
@@ -316,15 +387,14 @@ impl Conflicts {
 }
 
 /// For each table, the columns that no statement updates.
-fn never_updated(procedures: &[Given<'_>], schema: &Schema) -> BTreeMap<String, BTreeSet<String>> {
+fn never_updated(procedures: &[Given<'_>], schema: &Schema) -> FixedColumns {
     let columns = |table: &crate::program::schema::Table| {
         let names = table.columns.iter().map(|column| column.name.clone()).collect::<BTreeSet<_>>();
         // What a foreign key changes by itself is not in any statement.
         let is_tied = |column: &String| table.foreign_keys.iter().any(|key| key.columns.contains(column));
         names.into_iter().filter(|column| !is_tied(column)).collect()
     };
-    let mut fixed: BTreeMap<String, BTreeSet<String>> =
-        schema.tables.iter().map(|(name, table)| (name.clone(), columns(table))).collect();
+    let mut fixed: FixedColumns = schema.tables.iter().map(|(name, table)| (name.clone(), columns(table))).collect();
     let nodes = procedures.iter().flat_map(|given| &given.access.nodes);
     for access in nodes.flat_map(|node| &node.access.tables) {
         if matches!(access.effect, Effect::Update | Effect::Upsert)

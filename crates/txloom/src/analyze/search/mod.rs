@@ -13,16 +13,16 @@ pub mod second;
 pub mod report;
 pub mod fix;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use txloom_core::budget::WorkBudget;
 use txloom_core::engine::Engine;
 use txloom_core::oracle::RunError;
 use txloom_core::program::paths::Limits;
 use txloom_core::search::cycles::{Bounds, Cycle};
 use txloom_core::search::feasible::SecondOpinion;
-use txloom_core::search::find::{Anomaly, Examined, Options, Search, Test};
+use txloom_core::search::find::{Anomaly, Examined, Group, Options, Search, Test};
 use txloom_core::search::ground::{Called, Rows};
 use txloom_core::search::level::Target as Level;
 use txloom_core::value::Value;
@@ -33,7 +33,6 @@ pub use second::Second;
 
 use super::Project;
 use crate::execute::reset;
-use crate::interrupt;
 
 /// What is searched for.
 #[derive(Debug, Clone)]
@@ -49,7 +48,7 @@ pub struct Wanted {
     /// How many calls may come before, one after the other.
     pub prefix: usize,
     /// When to stop.
-    pub time: Option<Duration>,
+    pub budget: WorkBudget,
     /// Whether one run is looked through for other cycles.
     pub grouping: bool,
     /// Who hears every question of the solver, too.
@@ -71,6 +70,8 @@ pub struct Searched {
     pub unknown: Vec<Cycle>,
     /// How many were not looked at.
     pub left: usize,
+    /// True if there are more candidate cycles than were made.
+    pub is_cut: bool,
     /// How often the solver was asked.
     pub asked: usize,
     /// How long it took.
@@ -110,43 +111,59 @@ pub fn prepare<'a>(project: &'a Project, called: &'a [Called<'a>], wanted: &'a W
         limits: Limits { rounds: 3, ways: 12, budget: 20_000 },
         grouping: wanted.grouping,
         second: wanted.second.as_deref().map(|second| second as &dyn SecondOpinion),
+        budget: wanted.budget.clone(),
     };
     Search::new(&project.schema, called, options)
 }
 
-/// Examines all groups.
-pub fn search(search: &Search<'_>, wanted: &Wanted) -> Searched {
+/// Examines all candidate cycles.
+pub fn search(search: &Search<'_>) -> Searched {
+    search_for(search, &|_, _| true)
+}
+
+/// Examines the candidate cycles that are wanted, given the procedures that they are of.
+pub fn search_for(search: &Search<'_>, is_wanted: &(dyn Fn(&[u16], &Cycle) -> bool + Sync)) -> Searched {
     let began = Instant::now();
-    let is_troubled = || wanted.second.as_ref().is_some_and(|second| second.is_troubled());
-    let has_time = || wanted.time.is_none_or(|time| began.elapsed() < time);
-    let goes_on = || !interrupt::requested() && has_time() && !is_troubled();
-    let next = AtomicUsize::new(0);
+    let candidates = Mutex::new((0, search.candidates()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all: Vec<(usize, Examined)> = std::thread::scope(|scope| {
+    let next = || {
+        let mut candidates = candidates.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = candidates.1.next()?;
+        candidates.0 += 1;
+        let at: usize = candidates.0;
+        drop(candidates);
+        group.cycles.retain(|cycle| is_wanted(&group.procedures, cycle));
+        Some((at, group))
+    };
+    let mut all: Vec<(usize, usize, Examined)> = std::thread::scope(|scope| {
         let work = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(group) = search.groups.get(at) else { return done };
-                done.push((at, search.examine(group, &goes_on)));
-            }
+            let examine = |(at, group): (usize, Group)| (at, group.cycles.len(), search.examine(&group));
+            std::iter::from_fn(next).map(examine).collect::<Vec<_>>()
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("a search does not panic")).collect()
     });
-    all.sort_by_key(|(at, _)| *at);
-    let mut found = Searched { candidates: search.candidates(), ..Searched::default() };
-    for (_, examined) in all {
-        let before = found.tests.len();
-        found.tests.extend(examined.tests);
-        found
-            .anomalies
-            .extend(examined.anomalies.into_iter().map(|anomaly| Anomaly { test: anomaly.test + before, ..anomaly }));
-        found.impossible += examined.impossible;
-        found.unknown.extend(examined.unknown);
-        found.left += examined.left;
-        found.asked += examined.asked;
+    all.sort_by_key(|(at, ..)| *at);
+    let (_, candidates) = candidates.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found = Searched { is_cut: candidates.is_cut(), ..Searched::default() };
+    for (_, candidates, examined) in all {
+        found.add(candidates, examined);
     }
     found.took = began.elapsed();
     found
+}
+
+impl Searched {
+    /// Adds what became of some candidate cycles.
+    fn add(&mut self, candidates: usize, examined: Examined) {
+        let before = self.tests.len();
+        self.candidates += candidates;
+        self.tests.extend(examined.tests);
+        let anomalies = examined.anomalies.into_iter();
+        self.anomalies.extend(anomalies.map(|anomaly| Anomaly { test: anomaly.test + before, ..anomaly }));
+        self.impossible += examined.impossible;
+        self.unknown.extend(examined.unknown);
+        self.left += examined.left;
+        self.asked += examined.asked;
+    }
 }

@@ -32,6 +32,8 @@ pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &S
         impossible: found.impossible,
         unknown: found.unknown.len(),
         left: found.left,
+        is_cut: found.is_cut,
+        unconnected: search.unconnected(),
         shown: None,
         structures,
         fixes: None,

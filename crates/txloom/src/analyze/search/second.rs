@@ -82,6 +82,10 @@ impl Second {
 }
 
 impl SecondOpinion for Second {
+    fn is_troubled(&self) -> bool {
+        Second::is_troubled(self)
+    }
+
     fn hear(&self, problem: &Problem, assumed: &[Bool], answer: &Answer) {
         if self.is_troubled() {
             return;

@@ -6,29 +6,26 @@
 //! ```
 
 mod cases;
+mod progress;
 mod search;
 mod settings;
 
 use std::path::PathBuf;
 
-use txloom_core::conclusion::Conclusion;
 use txloom_core::flow::program::Cut;
 use txloom_core::oracle::RunError;
 
 use super::args::{Format, ServerArgs};
-use super::conclude::conclude;
 use super::failure::Failure;
 use super::run::start_targets;
 use super::streams::Streams;
 use crate::analyze::atomicity::Remainder;
 use crate::analyze::trial::{Fate, TrialError, Trials};
-use crate::analyze::{Analysis, Project, SourceFile, conclusion, report, tables};
+use crate::analyze::{Analysis, Project, SourceFile, report, tables};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::report::model::analysis::{AnalysisReport, RunOn};
-use crate::report::model::{Body, Report};
-use crate::report::{json, text};
+use progress::Progress;
 use settings::AnalyzeSettings;
 
 /// The flags of `analyze`.
@@ -67,9 +64,12 @@ pub struct AnalyzeArgs {
     /// Where a cycle is not possible with those rows: let up to N calls come before, one after the other
     #[arg(long, value_name = "N", default_value_t = 0, requires = "initial")]
     pub prefix: usize,
-    /// Stop searching after this time, and tell what was not looked at, e.g. 30s, 5m
-    #[arg(long = "for", value_name = "TIME", requires = "level")]
+    /// Stop after this time, report what was found by then, and tell what was not looked at, e.g. 30s, 5m
+    #[arg(long = "for", value_name = "TIME")]
     pub time: Option<String>,
+    /// Stop once so much memory is in use, in the same way, e.g. 500M, 4G [default: half of what the machine has left]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
     /// Look for the cheapest change that removes each anomaly, and for changes that remove all of them
     #[arg(long, requires = "level", conflicts_with = "each_statement")]
     pub fix: bool,
@@ -160,12 +160,20 @@ fn require_procedures(project: &Project) -> Result<(), Failure> {
 
 /// Runs the command.
 pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
+    let mut progress = Progress::start(args, settings::limits(args)?, streams.color());
     let mut settings = AnalyzeSettings::new(args)?;
     let mut project = Project::read(settings.read(streams)?);
     if let Some(path) = &args.samples {
         settings.trial.samples = settings::samples(path, &project)?;
     }
-    require_procedures(&project)?;
+    progress.set_files(&project.files);
+    if let Err(failure) = require_procedures(&project) {
+        return if progress.budget().is_spent() {
+            progress.finish(AnalysisReport::default(), streams)
+        } else {
+            Err(failure)
+        };
+    }
     let cut = if args.each_statement { Cut::EachQuery } else { Cut::AsWritten };
     if args.each_statement {
         project = project.chopped();
@@ -173,25 +181,27 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if settings.search.is_some() {
         project.demand_tables();
     }
-    let analysis = Analysis::of(&project, cut);
+    progress.begin("the analysis of the flow of data");
+    let analysis = Analysis::within(&project, cut, progress.budget());
     let mut told = report::report(&project, &analysis);
+    progress.leave(&told);
     if args.tables {
         told.tables = Some(report::tables(&project, &analysis));
     }
     if args.summary {
-        told.summary.funnel = Some(report::funnel(&analysis));
+        told.summary.funnel = Some(report::funnel(&analysis, progress.budget()));
     }
-    match &settings.search {
-        Some(wanted) => search::search(&settings, wanted, &project, &mut told, streams)?,
-        None if args.run => try_all(&settings, &project, &analysis, &mut told, streams)?,
-        None => {}
+    let done = match &settings.search {
+        Some(wanted) => search::search(&settings, wanted, &project, &mut told, (&progress, streams)),
+        None if args.run => try_all(&settings, &project, &analysis, &mut told, (&progress, streams)),
+        None => Ok(()),
+    };
+    match done {
+        // What was under way when the user asked to stop is no failure, and what was found before is reported.
+        Err(failure) if failure.exit == Exit::Interrupted && progress.has_stopped() => {}
+        done => done?,
     }
-    let concluded = conclusion(&told, args.summary || args.tables).interrupted(interrupt::requested());
-    print(args, &told, &project, &concluded, streams)?;
-    match args.format {
-        Format::Json => Ok((&concluded).into()),
-        Format::Text => conclude(&concluded, streams),
-    }
+    progress.finish(told, streams)
 }
 
 /// The project with tables that the target takes, if it does not take those that were written; that is said.
@@ -212,8 +222,9 @@ fn try_all(
     project: &Project,
     analysis: &Analysis,
     told: &mut AnalysisReport,
-    streams: &mut Streams,
+    (progress, streams): (&Progress, &mut Streams),
 ) -> Result<(), Failure> {
+    progress.begin("starting the target");
     let mut runner = start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?;
     let info = runner.engines_mut()[0].info().clone();
     info.require_level(&settings.trial.level)?;
@@ -224,30 +235,32 @@ fn try_all(
     told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level });
     let mut cases =
         settings.out.as_deref().map(|out| cases::Folder::new(out, project, &settings.replay_flags)).transpose()?;
-    for (schedule, entry) in analysis.schedules.iter().zip(&mut told.schedules) {
-        if interrupt::requested() {
+    progress.begin("running the schedules");
+    for (at, schedule) in analysis.schedules.iter().enumerate() {
+        progress.leave(told);
+        if progress.budget().is_spent() {
             return Ok(());
         }
         let fate = Trials::new(project, analysis, &settings.trial, &mut runner).of(schedule).map_err(failure)?;
         let mut shown = report::fate(analysis, schedule, &fate);
+        let entry = &mut told.schedules[at];
         if let (Some(cases), Fate::Manifest(manifest)) = (&mut cases, &fate) {
             cases.write(&entry.name, &manifest.finding, &mut shown)?;
         }
         entry.fate = Some(shown);
     }
-    lose_all(settings, project, analysis, told, (&mut runner, cases.as_mut()))
+    lose_all(settings, (project, analysis), (told, progress), (&mut runner, cases.as_mut()))
 }
 
 fn lose_all(
     settings: &AnalyzeSettings,
-    project: &Project,
-    analysis: &Analysis,
-    told: &mut AnalysisReport,
+    (project, analysis): (&Project, &Analysis),
+    (told, progress): (&mut AnalysisReport, &Progress),
     (runner, mut cases): (&mut EngineRunner, Option<&mut cases::Folder>),
 ) -> Result<(), Failure> {
     let target = settings.target.to_string();
     for (point, entry) in analysis.points.iter().zip(&mut told.commit_points) {
-        if interrupt::requested() {
+        if progress.budget().is_spent() {
             return Ok(());
         }
         let mut trials = Trials::new(project, analysis, &settings.trial, &mut *runner);
@@ -265,27 +278,5 @@ fn failure(error: TrialError) -> Failure {
     match error {
         TrialError::Run(RunError::Engine(error)) => Failure::from(error),
         other => Failure::bad_input(other),
-    }
-}
-
-fn print(
-    args: &AnalyzeArgs,
-    told: &AnalysisReport,
-    project: &Project,
-    concluded: &Conclusion,
-    streams: &mut Streams,
-) -> Result<(), Failure> {
-    let options = *streams.text_options();
-    match args.format {
-        Format::Json => {
-            let report = Report::concluded(Body::Analysis(Box::new(told.clone())), concluded);
-            streams.print(&json::print(&report))
-        }
-        Format::Text if args.summary => streams.print(&text::print_analysis_summary(told, &options)),
-        Format::Text if args.tables => streams.print(&text::print_analysis_tables(told, &project.files, &options)),
-        Format::Text if told.anomalies.is_some() => {
-            streams.print(&text::print_anomalies(told, &project.files, &options, args.all))
-        }
-        Format::Text => streams.print(&text::print_analysis(told, &project.files, &options)),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use txloom_core::budget::WorkBudget;
 use txloom_core::engine::EngineInfo;
 use txloom_core::level::LevelName;
 use txloom_core::program::front::Definitions;
@@ -13,6 +15,7 @@ use super::super::failure::Failure;
 use super::super::run::start_targets;
 use super::super::streams::Streams;
 use super::cases::Folder;
+use super::progress::Progress;
 use super::settings::{AnalyzeSettings, SearchSettings};
 use super::suited;
 use crate::analyze::Project;
@@ -20,7 +23,6 @@ use crate::analyze::search::fix::{Fixer, Runs};
 use crate::analyze::search::second::Trouble;
 use crate::analyze::search::{self, Searched, Shown, Trials, Wanted, report};
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::report::model::analysis::{AnalysisReport, AnomaliesReport, RunOn};
 
 /// Searches, and runs what is found if that is asked for.
@@ -29,11 +31,12 @@ pub(super) fn search(
     asked: &SearchSettings,
     project: &Project,
     told: &mut AnalysisReport,
-    streams: &mut Streams,
+    (progress, streams): (&Progress, &mut Streams),
 ) -> Result<(), Failure> {
     let given = asked.initial.as_ref().map(|file| project.with_rows(Definitions::read(&file.text).rows()));
     let project = given.as_ref().unwrap_or(project);
     let needs_engine = settings.runs || given.is_some();
+    progress.begin("starting the target");
     let mut runner = match needs_engine {
         true => Some(start_targets(std::slice::from_ref(&settings.target), settings.trial.limit, streams)?),
         false => None,
@@ -46,11 +49,14 @@ pub(super) fn search(
         (Some(_), Some(runner)) => Some(search::rows_of(project, runner.engines_mut()[0].as_mut())?),
         _ => None,
     };
-    let wanted = wanted(asked, level, initial);
+    progress.begin("the search for cycles");
+    let wanted = wanted(asked, level, initial, progress.budget());
     let called = search::called(project);
     let prepared = search::prepare(project, &called, &wanted);
-    let found = search::search(&prepared, &wanted);
+    let found = search::search(&prepared);
     agreement(settings, &wanted, streams)?;
+    told.schedules.clear();
+    told.commit_points.clear();
     let mut anomalies = report::report(project, &wanted, &prepared, &found);
     let mut runs = None;
     if let (Some(runner), Some(info), true) = (&mut runner, &info, settings.runs) {
@@ -65,27 +71,35 @@ pub(super) fn search(
         let folder =
             settings.out.as_deref().map(|out| Folder::new(out, project, &settings.replay_flags)).transpose()?;
         let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
+        told.anomalies = Some(anomalies.clone());
+        progress.begin("running the tests");
+        progress.leave(told);
         let trials = Trials::new(project, runner, name.clone(), given.is_some(), nodes);
-        run_all(trials, &found, &mut anomalies, folder)?;
+        run_all(trials, &found, (&mut anomalies, folder), &mut |so_far| {
+            told.anomalies = Some(so_far.clone());
+            progress.leave(told);
+            progress.has_stopped()
+        })?;
         runs = Some(Runs::new(project, runner, name, given.is_some(), nodes));
     }
+    told.anomalies = Some(anomalies.clone());
+    progress.leave(told);
     if asked.fix {
+        progress.begin("the search for fixes");
         Fixer::new(project, &wanted, &prepared, &found).fix(&mut anomalies, runs.as_mut())?;
     }
-    told.schedules.clear();
-    told.commit_points.clear();
     told.anomalies = Some(anomalies);
     Ok(())
 }
 
-fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>) -> Wanted {
+fn wanted(asked: &SearchSettings, level: Level, initial: Option<Rows>, budget: &WorkBudget) -> Wanted {
     Wanted {
         level,
         bounds: asked.bounds,
         external: asked.external,
         initial,
         prefix: asked.prefix,
-        time: asked.time,
+        budget: budget.clone(),
         grouping: true,
         second: asked.second.clone(),
     }
@@ -123,20 +137,40 @@ fn level(settings: &AnalyzeSettings, asked: &SearchSettings, info: Option<&Engin
     Level::parse(&asked.level, engine).map_err(Failure::bad_input)
 }
 
-/// Runs the test of every anomaly, once each.
+/// How often it is remembered what has shown so far.
+const REMEMBERED: Duration = Duration::from_millis(250);
+
+/// Runs the test of every anomaly, once each, until `is_over` says so; it is given what has shown so far.
 fn run_all(
     mut trials: Trials<'_>,
     found: &Searched,
-    anomalies: &mut AnomaliesReport,
-    mut folder: Option<Folder>,
+    (anomalies, folder): (&mut AnomaliesReport, Option<Folder>),
+    is_over: &mut dyn FnMut(&AnomaliesReport) -> bool,
 ) -> Result<(), Failure> {
     let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
+    let mut remembered = Instant::now();
+    let mut so_far = anomalies.clone();
     for (at, test) in found.tests.iter().enumerate() {
-        if interrupt::requested() {
-            return Ok(());
+        if remembered.elapsed() > REMEMBERED {
+            so_far.clone_from(anomalies);
+            tell(&mut so_far, found, &shown, None)?;
+            remembered = Instant::now();
+        }
+        if is_over(&so_far) {
+            break;
         }
         shown.insert(at, trials.run(test)?);
     }
+    tell(anomalies, found, &shown, folder)
+}
+
+/// Adds what became of the tests.
+fn tell(
+    anomalies: &mut AnomaliesReport,
+    found: &Searched,
+    shown: &BTreeMap<usize, Shown>,
+    mut folder: Option<Folder>,
+) -> Result<(), Failure> {
     let is_manifest = |test: &usize| matches!(shown.get(test), Some(Shown::Manifest(_)));
     let count = found.anomalies.iter().filter(|anomaly| is_manifest(&anomaly.test)).count();
     anomalies.shown = Some((found.anomalies.len(), count));

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use txloom_core::level::LevelName;
 use txloom_core::program::front::Definitions;
@@ -22,7 +21,9 @@ use crate::analyze::trial::Settings;
 use crate::analyze::{Project, SourceFile, project};
 use crate::engines::Target;
 use crate::frontends::{SourceLanguage, logs};
+use crate::memory::affordable_bytes;
 use crate::solver::Solver;
+use crate::supervisor::WorkLimits;
 
 /// What `analyze` is to do.
 pub(super) struct AnalyzeSettings {
@@ -56,12 +57,19 @@ pub(super) struct SearchSettings {
     pub(super) initial: Option<SourceFile>,
     /// How many calls may come before.
     pub(super) prefix: usize,
-    /// When to stop.
-    pub(super) time: Option<Duration>,
     /// Whether changes are looked for that remove what is found.
     pub(super) fix: bool,
     /// Who hears every question of the solver, too.
     pub(super) second: Option<Arc<Second>>,
+}
+
+/// How long the analysis may take, and how much memory.
+pub(super) fn limits(args: &AnalyzeArgs) -> Result<WorkLimits, Failure> {
+    let memory = args.memory.as_deref().map(settings::parse_size).transpose()?;
+    Ok(WorkLimits {
+        time: args.time.as_deref().map(settings::parse_span).transpose()?,
+        memory: Some(memory.unwrap_or_else(affordable_bytes)),
+    })
 }
 
 impl AnalyzeSettings {
@@ -222,7 +230,6 @@ impl SearchSettings {
             external: args.external,
             initial: args.initial.as_ref().map(read).transpose()?,
             prefix: in_range("prefix", args.prefix, 0..=3)?,
-            time: args.time.as_deref().map(settings::parse_span).transpose()?,
             fix: args.fix,
             second: second(args.solver)?,
         }))

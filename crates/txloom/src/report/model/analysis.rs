@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use txloom_core::budget::SpentCause;
 use txloom_core::search::script;
 
 use super::check::{EdgeReport, ViolationReport};
@@ -28,6 +29,54 @@ pub struct AnalysisReport {
     /// Serializability anomalies, if a level was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anomalies: Option<AnomaliesReport>,
+    /// Where it stopped, if it did before its end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stopped: Option<StoppedReport>,
+}
+
+/// Where an analysis stopped before its end, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedReport {
+    /// The reason.
+    pub cause: StopCause,
+    /// What was being done: `searching for cycles`.
+    pub stage: String,
+}
+
+/// The reason why an analysis stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopCause {
+    /// The user asked for it.
+    Interrupt,
+    /// The time was up.
+    Time,
+    /// The memory budget was spent.
+    Memory,
+    /// The steps were used up.
+    Steps,
+}
+
+impl From<SpentCause> for StopCause {
+    fn from(cause: SpentCause) -> StopCause {
+        match cause {
+            SpentCause::Interrupt => StopCause::Interrupt,
+            SpentCause::Time => StopCause::Time,
+            SpentCause::Memory => StopCause::Memory,
+            SpentCause::Steps => StopCause::Steps,
+        }
+    }
+}
+
+impl From<StopCause> for SpentCause {
+    fn from(cause: StopCause) -> SpentCause {
+        match cause {
+            StopCause::Interrupt => SpentCause::Interrupt,
+            StopCause::Time => SpentCause::Time,
+            StopCause::Memory => SpentCause::Memory,
+            StopCause::Steps => SpentCause::Steps,
+        }
+    }
 }
 
 /// The serializability anomalies of an application at a level.
@@ -51,8 +100,14 @@ pub struct AnomaliesReport {
     pub impossible: usize,
     /// How many could not be decided.
     pub unknown: usize,
-    /// How many were not looked at, because time was up.
+    /// How many were not looked at, because the budget was spent.
     pub left: usize,
+    /// True if there are more candidate cycles than were counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_cut: bool,
+    /// How many procedures, the last ones, were left out, because there are too many dependencies.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unconnected: usize,
     /// How many anomalies were run, and how many of these showed; if they were run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<(usize, usize)>,
@@ -61,6 +116,14 @@ pub struct AnomaliesReport {
     /// What removes them all, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fixes: Option<FixesReport>,
+}
+
+fn all_are_counted() -> bool {
+    true
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The changes that cost least of those that remove everything.
@@ -244,6 +307,9 @@ pub struct FunnelReport {
     pub w3: u64,
     /// … and whose accesses are a conflict pattern: the schedules.
     pub w4: u64,
+    /// Whether these are all: counting ends once there are too many, or the budget is spent.
+    #[serde(default = "all_are_counted")]
+    pub is_complete: bool,
 }
 
 /// Something to say about places in the sources.

@@ -265,11 +265,12 @@ pub fn print_analysis_summary(report: &AnalysisReport, options: &TextOptions) ->
         ("assertions", summary.assertions.to_string()),
     ];
     if let Some(funnel) = &summary.funnel {
+        let least = if funnel.is_complete { "" } else { "at least " };
         told.extend([
             ("any three", format!("{} orders of three transactions (W1)", funnel.w1)),
-            ("same data", format!("{} of them access the same data (W2)", funnel.w2)),
-            ("data flow", format!("{} are connected by the flow of data (W3)", funnel.w3)),
-            ("patterns", format!("{} match a pattern that can go wrong (W4)", funnel.w4)),
+            ("same data", format!("{least}{} of them access the same data (W2)", funnel.w2)),
+            ("data flow", format!("{least}{} are connected by the flow of data (W3)", funnel.w3)),
+            ("patterns", format!("{least}{} match a pattern that can go wrong (W4)", funnel.w4)),
         ]);
     }
     for log in &summary.logs {

@@ -55,6 +55,11 @@ fn print_structure(structure: &StructureReport, printer: &Printer<'_>, options: 
     text
 }
 
+/// Whether cycles were left out, so that nothing can be said of all.
+fn is_partial(report: &AnalysisReport, anomalies: &AnomaliesReport) -> bool {
+    anomalies.is_cut || anomalies.unconnected > 0 || report.stopped.is_some()
+}
+
 fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &TextOptions, all: bool) -> String {
     let AnomaliesReport { level, means, found, candidates, structures, .. } = anomalies;
     let mut lines = vec![format!("At {level}: {means}.")];
@@ -65,8 +70,10 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
         anomalies.instances
     );
     lines.push(match (found, candidates) {
-        (0, 0) => "No statements of two calls depend on each other in a cycle: every run is serializable.".to_string(),
-        (0, _) if anomalies.unknown + anomalies.left == 0 => {
+        (0, 0) if !is_partial(report, anomalies) => {
+            "No statements of two calls depend on each other in a cycle: every run is serializable.".to_string()
+        }
+        (0, _) if anomalies.unknown + anomalies.left == 0 && !is_partial(report, anomalies) => {
             format!("None of {looked} can happen and show: every run that was looked at is serializable.")
         }
         (0, _) => format!("Of {looked}, none was found to happen."),
@@ -85,12 +92,13 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
     } else if *found > 0 {
         lines.push("--run tells whether they do on a real database.".to_string());
     }
-    for (number, what) in
-        [(anomalies.unknown, "could not be decided"), (anomalies.left, "were not looked at, because time was up")]
-    {
+    for (number, what) in [(anomalies.unknown, "could not be decided"), (anomalies.left, "were not looked at")] {
         if number > 0 {
             lines.push(format!("{} {what}.", count(number as u64, "cycle")));
         }
+    }
+    if is_partial(report, anomalies) {
+        lines.push("There are more cycles, which were not counted.".to_string());
     }
     if let Some(fixes) = anomalies.fixes.as_ref().filter(|_| *found > 0) {
         lines.extend(removed_by(fixes, structures.len()));

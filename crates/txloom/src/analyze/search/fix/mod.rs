@@ -26,7 +26,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use txloom_core::oracle::RunError;
 use txloom_core::search::conflicts::Conflicts;
-use txloom_core::search::cycles::Cycle;
 use txloom_core::search::find::{Anomaly, Search, Test};
 use txloom_core::search::fix::{self, Change};
 
@@ -34,9 +33,8 @@ pub use edited::Edited;
 pub use trial::{Again, Runs};
 
 use super::super::Project;
-use super::{Searched, Wanted, called, prepare, report, search};
+use super::{Searched, Wanted, called, prepare, report, search_for};
 use crate::analyze::search::report::StructureKey;
-use crate::interrupt;
 use crate::report::model::analysis::{AnomaliesReport, FixReport, FixesReport, TrialVerdict};
 
 /// So many tests of one structure are run again.
@@ -99,7 +97,7 @@ impl<'a> Fixer<'a> {
         let mut fixes: Vec<Fix> = Vec::new();
         let keys = report::groups(self.found).into_iter().map(|group| self.key(group[0])).collect::<Vec<_>>();
         for (structure, key) in told.structures.iter_mut().zip(&keys) {
-            if interrupt::requested() {
+            if self.wanted.budget.is_spent() {
                 return Ok(());
             }
             let shows = structure.fate.as_ref().is_some_and(|fate| fate.verdict == TrialVerdict::Manifest);
@@ -130,7 +128,7 @@ impl<'a> Fixer<'a> {
         changes.sort_by_key(|change| (change.cost, !is_needed(change)));
         let tests = self.tests(structure);
         for change in changes {
-            if interrupt::requested() {
+            if self.wanted.budget.is_spent() {
                 return Ok(None);
             }
             let Some(edited) = Edited::new(self.project, self.wanted, &[&change]) else { continue };
@@ -225,19 +223,20 @@ fn unknown(project: &Project, conflicts: &Conflicts, found: &Searched) -> BTreeS
 impl Edited {
     /// The structures that happen, or may, of those over some procedures with some names; `None` if there was no time to
     /// tell.
-    fn structures(&self, is_wanted: impl Fn(&BTreeSet<u16>, &StructureKey) -> bool) -> Option<BTreeSet<StructureKey>> {
+    fn structures(
+        &self,
+        is_wanted: impl Fn(&BTreeSet<u16>, &StructureKey) -> bool + Sync,
+    ) -> Option<BTreeSet<StructureKey>> {
         let procedures = called(&self.project);
-        let mut prepared = prepare(&self.project, &procedures, &self.wanted);
+        let prepared = prepare(&self.project, &procedures, &self.wanted);
         let conflicts = &prepared.conflicts;
-        for group in &mut prepared.groups {
-            let of: BTreeSet<u16> = group.procedures.iter().copied().collect();
-            let name = |cycle: &Cycle| StructureKey::new(&self.project, conflicts, &cycle.structure(conflicts));
-            group.cycles.retain(|cycle| is_wanted(&of, &name(cycle)));
-        }
-        let found = search(&prepared, &self.wanted);
+        let found = search_for(&prepared, &|group, cycle| {
+            let name = StructureKey::new(&self.project, conflicts, &cycle.structure(conflicts));
+            is_wanted(&group.iter().copied().collect(), &name)
+        });
         let mut structures = unknown(&self.project, &prepared.conflicts, &found);
         let happens = found.anomalies.iter();
         structures.extend(happens.map(|one| StructureKey::new(&self.project, &prepared.conflicts, &one.structure)));
-        (found.left == 0).then_some(structures)
+        (found.left == 0 && !found.is_cut).then_some(structures)
     }
 }
