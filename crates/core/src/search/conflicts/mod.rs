@@ -232,6 +232,10 @@ impl Conflicts {
         let mut by_table: BTreeMap<String, Vec<u16>> = BTreeMap::new();
         let mut own = 0..0;
         for procedure in 0..count {
+            if budget.is_spent() {
+                self.finish_edges(procedure);
+                return;
+            }
             let sites = self.sites[own.end..].iter().take_while(|site| usize::from(site.procedure) == procedure);
             own = own.end..own.end + sites.count();
             for site in own.clone() {
