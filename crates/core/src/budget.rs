@@ -8,7 +8,8 @@
 //! budget is a flag: whoever has a clock raises it once, with the reason, and a loop that looks at it pays for one load.
 //! What a loop leaves undone when it stops is for its caller to report.
 //!
-//! A budget of [steps](WorkBudget::of_steps) is spent by being looked at. Tests use it: they count steps, and need no clock.
+//! A budget of [steps](WorkBudget::of_steps) is spent by being looked at. Tests use it: they count steps, and need no
+//! clock.
 
 use std::fmt;
 use std::sync::Arc;

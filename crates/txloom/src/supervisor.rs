@@ -1,12 +1,14 @@
-//! Limits of long work: a thread that looks at the clock, the memory and Ctrl-C, and spends a budget that all loops look at.
+//! Limits of long work: a thread looks at the clock, the memory and Ctrl-C, and spends a budget that all loops look
+//! at.
 //!
 //! ```text
 //!   time up, too much memory, Ctrl-C ──→ the budget is spent ──→ loops stop ──→ the command reports what it found
 //!                                             └── GRACE later, still not done ──→ last words, and the process ends
 //! ```
 //!
-//! Not every loop looks at a budget: parsers and drivers are other people's. So a command leaves *last words* at each stage:
-//! what to report if the stage does not stop in time. They are said at most once, and never beside the command's own report.
+//! Not every loop looks at a budget: parsers and drivers are other people's. So a command leaves *last words* at each
+//! stage: what to report if the stage does not stop in time. They are said at most once, and never beside the command's
+//! own report.
 
 use std::fs;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
