@@ -34,6 +34,7 @@ pub mod sql;
 pub mod suggest;
 pub mod toml_text;
 pub mod budget;
+pub mod varint;
 pub mod program;
 pub mod flow;
 pub mod case;

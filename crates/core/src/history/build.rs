@@ -39,6 +39,14 @@ pub struct Head {
 }
 
 impl Builder {
+    /// A builder with room for so many transactions and operations.
+    pub fn with_capacity(transactions: usize, ops: usize) -> Builder {
+        let mut builder = Builder::default();
+        builder.history.transactions.reserve_exact(transactions);
+        builder.history.ops.reserve_exact(ops);
+        builder
+    }
+
     /// The key of that name.
     pub fn key(&mut self, name: &str) -> KeyId {
         if let Some(key) = self.keys.get(name) {

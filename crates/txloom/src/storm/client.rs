@@ -18,6 +18,7 @@ use txloom_core::outcome::{ErrorClass, Outcome, TxStatus};
 use super::choice::{Choice, Choices, ROLL_BACK_TO, SET_SAVEPOINT};
 use super::environment::is_environment;
 use super::log::{Done, Log, LogMark};
+use super::recording::Recording;
 use super::shared::{Leave, Shared, Tally};
 use super::workload::{Answer, Next, Transactions};
 
@@ -28,7 +29,7 @@ pub(super) enum Message {
         /// The client.
         number: usize,
         /// What it has done so far.
-        done: Vec<Done>,
+        done: Recording,
     },
     /// It is over.
     Ended {
@@ -39,7 +40,7 @@ pub(super) enum Message {
         /// What it did, in numbers.
         tally: Tally,
         /// What it has done since it was last heard of.
-        done: Vec<Done>,
+        done: Recording,
     },
 }
 
@@ -70,7 +71,7 @@ pub(super) struct Client {
     /// Where new connections come from.
     pub(super) connections: Receiver<Box<dyn Session>>,
     pub(super) tally: Tally,
-    pub(super) done: Vec<Done>,
+    pub(super) done: Recording,
     /// How many calls back the present connection comes after.
     pub(super) calls_known: u64,
 }
@@ -150,10 +151,10 @@ impl Client {
         self.count(&end, start, self.shared.is_disturbed(faults));
         if self.is_recording {
             let (session, status, (accesses, operations)) = (self.number as u32, end.status, open.log.take());
-            self.done.push(Done { session, status, began, ended, accesses, operations });
+            self.done.push(&Done { session, status, began, ended, accesses, operations });
             if let Some((log, ended)) = open.undone.filter(|(log, _)| !log.is_empty()) {
                 let (session, (accesses, operations)) = (self.undone_session, log.take());
-                self.done.push(Done { session, status: Status::Aborted, began, ended, accesses, operations });
+                self.done.push(&Done { session, status: Status::Aborted, began, ended, accesses, operations });
             }
         }
         Ok(end)

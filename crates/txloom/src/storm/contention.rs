@@ -12,6 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::log::{Access, Done, Item, Seen};
+use super::recording::Recording;
 
 /// How many operations met a concurrent write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,11 +35,11 @@ struct Writer {
 }
 
 impl Contention {
-    /// Of transactions in the order in which they began.
-    pub fn of(done: &[Done]) -> Contention {
-        let mut contention = Contention { dependencies: dependencies(done), ..Contention::default() };
-        let writers = writers(done);
-        for transaction in done {
+    /// The contention of a recording.
+    pub fn of(recording: &Recording) -> Contention {
+        let mut contention = Contention { dependencies: dependencies(recording), ..Contention::default() };
+        let writers = writers(recording);
+        recording.visit(|transaction| {
             let mut start = 0;
             for end in &transaction.operations {
                 let accesses = &transaction.accesses[start..*end as usize];
@@ -48,30 +49,32 @@ impl Contention {
                     |access: &Access| writers.get(&access.item()).is_some_and(|of_item| meets(transaction, of_item));
                 contention.contended += u64::from(accesses.iter().any(met));
             }
-        }
+        });
         contention
     }
 }
 
-/// How many pairs of transactions there are of which one read what the other wrote.
-fn dependencies(done: &[Done]) -> u64 {
+/// The number of pairs of transactions of which one read what the other wrote.
+fn dependencies(recording: &Recording) -> u64 {
     // A storm writes millions of versions: sorted lists need a third of the memory of one large map.
     let mut versions: HashMap<Item, Vec<(i64, u32)>> = HashMap::new();
-    for (at, transaction) in (0..).zip(done) {
+    let mut at = 0;
+    recording.visit(|transaction| {
         for access in &transaction.accesses {
             let written = access.written().map(|version| (version, at));
             written.into_iter().for_each(|written| versions.entry(access.item()).or_default().push(written));
         }
-    }
+        at += 1;
+    });
     versions.values_mut().for_each(|of_item| of_item.sort_unstable());
     let writer = |item: &Item, version: i64| {
         let of_item = versions.get(item)?;
         let after = of_item.partition_point(|(other, _)| *other <= version);
         of_item[..after].last().filter(|(other, _)| *other == version).map(|(_, at)| *at)
     };
-    let mut pairs = 0;
+    let (mut pairs, mut at) = (0, 0);
     let mut read_from = BTreeSet::new();
-    for (at, transaction) in (0..).zip(done) {
+    recording.visit(|transaction| {
         for access in &transaction.accesses {
             match access {
                 Access::Read(item, Seen::Version(version)) => read_from.extend(writer(item, *version)),
@@ -84,13 +87,14 @@ fn dependencies(done: &[Done]) -> u64 {
         read_from.remove(&at);
         pairs += read_from.len() as u64;
         read_from.clear();
-    }
+        at += 1;
+    });
     pairs
 }
 
-fn writers(done: &[Done]) -> HashMap<Item, Vec<Writer>> {
+fn writers(recording: &Recording) -> HashMap<Item, Vec<Writer>> {
     let mut writers: HashMap<Item, Vec<Writer>> = HashMap::new();
-    for Done { began, ended, accesses, .. } in done {
+    recording.visit(|Done { began, ended, accesses, .. }| {
         for access in accesses.iter().filter(|access| access.written().is_some()) {
             let of_item = writers.entry(access.item()).or_default();
             let last = of_item.last().copied();
@@ -99,7 +103,7 @@ fn writers(done: &[Done]) -> HashMap<Item, Vec<Writer>> {
                 of_item.push(Writer { began: *began, ended: *ended, latest });
             }
         }
-    }
+    });
     writers
 }
 
@@ -119,7 +123,7 @@ mod tests {
     fn check(transactions: &[(u64, u64, bool)], contended: u64) {
         let item = Item { table: 0, key: 7 };
         let access = |writes| if writes { Access::Write(item, 1) } else { Access::Read(item, Seen::Version(0)) };
-        let done: Vec<Done> = transactions
+        let done: Recording = transactions
             .iter()
             .map(|(began, ended, writes)| Done {
                 session: 0,
@@ -137,19 +141,19 @@ mod tests {
     #[test]
     fn who_read_what_another_wrote_depends_on_it() {
         let item = |key| Item { table: 0, key };
-        let done = |accesses: &[Access]| Done {
+        let done = |began: u64, accesses: &[Access]| Done {
             session: 0,
             status: Status::Committed,
-            began: 0,
-            ended: 1,
+            began,
+            ended: began + 1,
             accesses: accesses.to_vec(),
             operations: Vec::new(),
         };
         let read = |key, version| Access::Read(item(key), Seen::Version(version));
-        let one = done(&[Access::Write(item(1), 5), Access::Write(item(2), 6), read(1, 5)]);
-        let other = done(&[read(1, 5), read(2, 6), read(3, 0)]);
-        assert_eq!(dependencies(&[one.clone(), other.clone()]), 1);
-        assert_eq!(dependencies(&[one, other.clone(), other]), 2);
+        let one = done(0, &[Access::Write(item(1), 5), Access::Write(item(2), 6), read(1, 5)]);
+        let other = |began| done(began, &[read(1, 5), read(2, 6), read(3, 0)]);
+        assert_eq!(dependencies(&[one.clone(), other(2)].into_iter().collect()), 1);
+        assert_eq!(dependencies(&[one, other(2), other(4)].into_iter().collect()), 2);
     }
 
     #[test]

@@ -14,9 +14,8 @@
 //! for here, and what is found is shown as the history of these three transactions, in which not even
 //! [`SHOWN_BY`] holds.
 
-use std::collections::HashMap;
-
 use txloom_core::history::build::{Builder, Head};
+use txloom_core::history::facts::{Facts, KeyFacts, Node};
 use txloom_core::history::{History, KeyId, Op, Scalar, Status, Transaction, TxnId};
 use txloom_core::level::formal::{Level, Order, Requirement};
 
@@ -38,81 +37,65 @@ pub struct StaleRead {
     pub missed: TxnId,
 }
 
-/// A transaction that committed a version of a key, and when.
-struct Write {
-    ended: u64,
-    began: u64,
-    by: TxnId,
-    /// The write, among those that ended before this one or with it, that began last.
-    latest: usize,
-}
-
-/// The first stale read of a history, in the order of transactions.
-pub fn stale_read(history: &History) -> Option<StaleRead> {
-    let (writers, writes) = writes(history);
-    history.transactions().filter(|(_, of)| of.status == Status::Committed).find_map(|(reader, transaction)| {
-        let began = transaction.began?;
-        let mut reads = history.ops(reader).iter().filter_map(|op| seen(history, op));
-        reads.find_map(|(key, value)| {
-            let seen = value.map(|value| writers.get(&(key, value))).map_or(Some(None), |by| by.map(|by| Some(*by)))?;
-            // Of a version whose writer's end is not known nobody knows what came after it.
-            let ended = match seen.map(|seen| history.transaction(seen)) {
-                None => None,
-                Some(Transaction { status: Status::Committed, ended: Some(ended), .. }) => Some(*ended),
-                Some(_) => return None,
-            };
-            let of_key = writes.get(&key)?;
-            let before = of_key.partition_point(|write| write.ended < began).checked_sub(1)?;
-            let missed = &of_key[of_key[before].latest];
-            let is_later = ended.is_none_or(|ended| ended < missed.began);
-            (is_later && seen != Some(missed.by) && reader != missed.by).then_some(StaleRead {
-                reader,
-                key,
-                value,
-                seen,
-                missed: missed.by,
-            })
-        })
+/// The first stale read of a history whose facts are known, in the order of transactions.
+pub fn stale_read(history: &History, facts: &Facts) -> Option<StaleRead> {
+    let lines: Vec<KeyTimes> = facts.keys.iter().map(|key| KeyTimes::of(history, facts, key)).collect();
+    facts.reads.iter().find_map(|read| {
+        let reader = facts.transaction(read.reader)?;
+        let began = committed(history, reader)?.0;
+        let seen = facts.transaction(facts.writer_of(read));
+        // Of a version whose writer's end is not known nobody knows what came after it.
+        let ended = seen.map_or(Some(None), |seen| committed(history, seen).map(|(_, ended)| Some(ended)))?;
+        let missed = facts.transaction(lines[read.key.0 as usize].latest_before(began)?)?;
+        let is_later = ended.is_none_or(|ended| committed(history, missed).is_some_and(|(began, _)| ended < began));
+        let value = version(history, history.ops(reader).get(read.op as usize)?)?;
+        let is_stale = is_later && seen != Some(missed) && reader != missed;
+        is_stale.then_some(StaleRead { reader, key: read.key, value, seen, missed })
     })
 }
 
-/// The version that a read showed: the last element of a list; `None` for the initial version.
-fn seen(history: &History, op: &Op) -> Option<(KeyId, Option<Scalar>)> {
-    match *op {
-        Op::Read(key, value) => Some((key, value)),
-        Op::ReadList(key, list) => Some((key, history.list(key, list).last().copied())),
-        Op::Write(..) | Op::Append(..) | Op::Unread(_) => None,
+/// When a transaction began and ended that is known to have committed.
+fn committed(history: &History, id: TxnId) -> Option<(u64, u64)> {
+    let transaction = history.transaction(id);
+    Some((transaction.began?, transaction.ended?)).filter(|_| transaction.status == Status::Committed)
+}
+
+/// The commits of a key's versions by time.
+struct KeyTimes {
+    /// The end of each, ascending.
+    ended: Vec<u64>,
+    /// The one that began last, of each and those before it.
+    latest: Vec<Node>,
+}
+
+impl KeyTimes {
+    fn of(history: &History, facts: &Facts, key: &KeyFacts) -> KeyTimes {
+        let times = |node: Node| facts.transaction(node).and_then(|id| committed(history, id));
+        let timed = |node: Node| times(node).map(|(_, ended)| (ended, node));
+        let mut all: Vec<(u64, Node)> = key.writers().filter_map(timed).collect();
+        all.sort_unstable();
+        let began = |node: Node| times(node).map(|(began, _)| began);
+        let latest = all.iter().scan(None, |latest: &mut Option<Node>, (_, node)| {
+            *latest = latest.filter(|latest| began(*latest) >= began(*node)).or(Some(*node));
+            *latest
+        });
+        KeyTimes { latest: latest.collect(), ended: all.iter().map(|(ended, _)| *ended).collect() }
+    }
+
+    /// Of the commits that had ended at a time, the one that began last.
+    fn latest_before(&self, time: u64) -> Option<Node> {
+        let count = self.ended.partition_point(|ended| *ended < time);
+        self.latest[..count].last().copied()
     }
 }
 
-type Writers = HashMap<(KeyId, Scalar), TxnId>;
-
-/// Who wrote which version; and of each key the writes that were committed, in the order in which they ended.
-fn writes(history: &History) -> (Writers, HashMap<KeyId, Vec<Write>>) {
-    let mut writers = Writers::new();
-    let mut writes: HashMap<KeyId, Vec<Write>> = HashMap::new();
-    for (by, transaction) in history.transactions() {
-        for op in history.ops(by) {
-            let (Op::Write(key, value) | Op::Append(key, value)) = *op else { continue };
-            writers.insert((key, value), by);
-            if let (Status::Committed, Some(began), Some(ended)) =
-                (transaction.status, transaction.began, transaction.ended)
-            {
-                writes.entry(key).or_default().push(Write { ended, began, by, latest: 0 });
-            }
-        }
+/// The version that a read showed: the last element of a list; `Some(None)` for the initial version.
+fn version(history: &History, op: &Op) -> Option<Option<Scalar>> {
+    match *op {
+        Op::Read(_, value) => Some(value),
+        Op::ReadList(key, list) => Some(history.list(key, list).last().copied()),
+        Op::Write(..) | Op::Append(..) | Op::Unread(_) => None,
     }
-    for of_key in writes.values_mut() {
-        of_key.sort_by_key(|write| write.ended);
-        let mut latest = 0;
-        for at in 0..of_key.len() {
-            if of_key[at].began > of_key[latest].began {
-                latest = at;
-            }
-            of_key[at].latest = latest;
-        }
-    }
-    (writers, writes)
 }
 
 /// The history of the transactions that a stale read concerns, and of the key alone: as a register, which each of them
@@ -145,6 +128,7 @@ mod tests {
     use super::super::log::{Access, Done, Item, Seen, history};
     use super::*;
     use txloom_core::history::check::check;
+    use txloom_core::history::facts::collect;
 
     const X: Item = Item { table: 0, key: 7 };
 
@@ -153,8 +137,8 @@ mod tests {
     }
 
     fn find(done: &[Done]) -> Option<(Option<u32>, u32, u32)> {
-        let history = history(done.to_vec(), &|item| item.key.to_string());
-        let found = stale_read(&history);
+        let history = history(&done.iter().cloned().collect(), &|item| item.key.to_string());
+        let found = stale_read(&history, &collect(&history).unwrap());
         if let Some(stale) = &found {
             let excerpt = excerpt(&history, stale);
             assert!(check(&excerpt, SHOWN_BY).unwrap().is_violated(), "{excerpt:?}");

@@ -92,7 +92,7 @@ pub fn judge(history: &History, promised: Option<Promise>, limit: Duration) -> R
         None => Verdict::Undecided("nobody has found out what this level promises here".to_string()),
     };
     let is_timely = matches!(promised, Some(Promise::Level(level)) if level.order == Order::RealTime);
-    let stale = if is_timely { stale_read(history) } else { None };
+    let stale = if is_timely { stale_read(history, &checker.facts) } else { None };
     Ok(Judgement { checker, promised, verdict, stale, survey: None, time: start.elapsed() })
 }
 

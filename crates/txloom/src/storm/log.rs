@@ -9,6 +9,8 @@ use txloom_core::history::build::{Builder, Head};
 use txloom_core::history::{History, KeyId, Op, Scalar, Status};
 use txloom_core::value::Value;
 
+use super::recording::Recording;
+
 /// Something that has versions: a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item {
@@ -195,22 +197,23 @@ pub struct Done {
     pub operations: Vec<u32>,
 }
 
-/// Transactions, in the order in which they began, as a history.
-pub fn history(done: Vec<Done>, name: &dyn Fn(Item) -> String) -> History {
-    let mut builder = Builder::default();
+/// A recording as a history.
+pub fn history(recording: &Recording, name: &dyn Fn(Item) -> String) -> History {
+    let mut builder = Builder::with_capacity(recording.len(), recording.access_count());
     let mut keys = HashMap::new();
-    // What has become a part of the history is dropped: there may be no room for both.
-    for (at, transaction) in done.into_iter().enumerate() {
-        let Done { session, status, began, ended, accesses, .. } = transaction;
+    let mut line = 0;
+    recording.visit(|transaction| {
+        line += 1;
+        let Done { session, status, began, ended, ref accesses, .. } = *transaction;
         // Nobody knows when a transaction of unknown fate took effect.
         let ended = Some(ended).filter(|_| status != Status::Unknown);
-        builder.begin(Head { session, status, began: Some(began), ended, line: at as u32 + 1 });
-        for access in &accesses {
+        builder.begin(Head { session, status, began: Some(began), ended, line });
+        for access in accesses {
             let item = access.item();
             let key = *keys.entry(item).or_insert_with(|| builder.key(&name(item)));
             push(&mut builder, key, access);
         }
-    }
+    });
     builder.finish()
 }
 

@@ -15,7 +15,7 @@
 //! * [`workload`]: what sessions ask for, and what their answers mean
 //! * [`choice`]: which transactions roll back although nothing failed
 //! * [`environment`]: transactions that failed by a full disk, a lost connection, a time limit
-//! * [`log`]: which versions transactions wrote and saw
+//! * [`log`]: which versions transactions wrote and saw; [`recording`]: the logs of all sessions, packed
 //! * `client`: one session at work; `shared`: the numbers that all of them share
 //! * `populate`: the rows that tables begin with
 //! * `generate`: statements that are made and not sent
@@ -52,6 +52,7 @@ pub mod workload;
 pub mod choice;
 pub mod environment;
 pub mod log;
+pub mod recording;
 pub mod contention;
 pub mod latency;
 pub mod validity;

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use txloom_core::history::Status;
 
 use super::log::{Access, Done, Item, Seen};
+use super::recording::Recording;
 
 /// Something that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,20 +96,17 @@ impl Loss {
 }
 
 /// Compares what an audit found with what was done before it: at most one loss per item.
-pub fn losses(before: &[Done], audit: &[Access]) -> Vec<Loss> {
-    let writers = Writers::of(before);
+pub fn losses(before: &Recording, audit: &[Access]) -> Vec<Loss> {
     let items: HashMap<Item, &Access> = audit.iter().map(|access| (access.item(), access)).collect();
     let found = versions(audit);
+    let writers = Writers::of(before, &found);
     let mut losses: BTreeMap<Item, LossKind> = BTreeMap::new();
-    for transaction in before {
+    before.visit(|transaction| {
         let is_acknowledged = transaction.status == Status::Committed;
         let written = || transaction.accesses.iter().filter_map(|access| Some((access.item(), access.written()?)));
         let is_there = || written().any(|version| found.contains(&version));
         let is_committed = is_acknowledged || (transaction.status == Status::Unknown && is_there());
-        if !is_committed {
-            continue;
-        }
-        for (item, lost) in written() {
+        for (item, lost) in written().filter(|_| is_committed) {
             let kind = match items.get(&item) {
                 Some(Access::List(_, Some(_))) if !found.contains(&(item, lost)) => {
                     LossKind::NotInList { lost, is_acknowledged }
@@ -123,7 +121,7 @@ pub fn losses(before: &[Done], audit: &[Access]) -> Vec<Loss> {
             };
             losses.insert(item, kind);
         }
-    }
+    });
     // What must not be there at all says more than what is missing.
     losses.extend(audit.iter().flat_map(|access| writers.wrong(access)));
     losses.into_iter().map(|(item, kind)| Loss { item, kind }).collect()
@@ -142,7 +140,7 @@ fn versions(audit: &[Access]) -> HashSet<(Item, i64)> {
     found
 }
 
-/// Who wrote which version, and who removed what.
+/// Who wrote the versions that were found, and who removed what.
 struct Writers {
     writers: HashMap<(Item, i64), Writer>,
     removers: HashMap<Item, Vec<Remover>>,
@@ -163,15 +161,17 @@ struct Writer {
 }
 
 impl Writers {
-    fn of(before: &[Done]) -> Writers {
+    fn of(before: &Recording, found: &HashSet<(Item, i64)>) -> Writers {
         let mut writers = HashMap::new();
         let mut removers: HashMap<Item, Vec<Remover>> = HashMap::new();
-        for Done { began, ended, status, accesses, .. } in before {
+        before.visit(|Done { began, ended, status, accesses, .. }| {
             let mut last: HashMap<Item, i64> = HashMap::new();
             for access in accesses {
                 let Some(version) = access.written() else { continue };
                 let key = (access.item(), version);
-                writers.insert(key, Writer { ended: *ended, status: *status, is_intermediate: false });
+                if found.contains(&key) {
+                    writers.insert(key, Writer { ended: *ended, status: *status, is_intermediate: false });
+                }
                 if matches!(access, Access::Delete(..)) && *status != Status::Aborted {
                     let remover = Remover { began: *began, ended: *ended, status: *status };
                     removers.entry(key.0).or_default().push(remover);
@@ -181,7 +181,7 @@ impl Writers {
                     writer.is_intermediate = true;
                 }
             }
-        }
+        });
         Writers { writers, removers }
     }
 
@@ -232,7 +232,8 @@ mod tests {
 
     fn check(before: &[Done], audit: &[Access], expect: &str) {
         let name = |item: Item| if item == X { "x".to_string() } else { "y".to_string() };
-        let sentences: Vec<String> = losses(before, audit).iter().map(|loss| loss.sentence(&name)).collect();
+        let before = before.iter().cloned().collect();
+        let sentences: Vec<String> = losses(&before, audit).iter().map(|loss| loss.sentence(&name)).collect();
         assert_eq!(sentences.join("; "), expect);
     }
 

@@ -29,7 +29,8 @@ use super::contention::Contention;
 use super::fault::{FaultCounts, FaultKind};
 use super::invariant::{Breach, Inquiry};
 use super::judge::{Promise, promise};
-use super::log::{self, Done};
+use super::log;
+use super::recording::Recording;
 use super::recovery::losses;
 use super::shared::{Shared, Tally};
 use super::watch::{Damage, Ended, Plan, Progress, Summary, Watcher};
@@ -71,7 +72,9 @@ pub(super) struct Run<'a> {
     handles: Vec<Handle>,
     rollbacks: RollbackShares,
     tally: Tally,
-    done: Vec<Done>,
+    done: Recording,
+    /// The transaction that was last run while nobody else was at work.
+    alone: Recording,
     ended: Option<Ended>,
     audited: u64,
     /// Whether everything was read and compared at the end.
@@ -113,7 +116,8 @@ impl<'a> Run<'a> {
             handles: Vec::new(),
             rollbacks,
             tally: Tally::default(),
-            done: Vec::new(),
+            done: Recording::default(),
+            alone: Recording::default(),
             ended: None,
             audited: 0,
             is_audited_at_end: false,
@@ -162,7 +166,7 @@ impl<'a> Run<'a> {
             tell: self.tell.clone(),
             connections,
             tally: Tally::default(),
-            done: Vec::new(),
+            done: Recording::default(),
             calls_known: self.shared.calls(),
         };
         // Not a scoped thread: one that hangs must not make us hang.
@@ -201,12 +205,12 @@ impl<'a> Run<'a> {
     fn hear(&mut self, message: Message) {
         match message {
             Message::Lost { number, done } => {
-                self.done.extend(done);
+                self.keep(number, done);
                 self.handles[number].state = State::Lost;
                 self.replace_lost(number);
             }
             Message::Ended { number, result, tally, done } => {
-                self.done.extend(done);
+                self.keep(number, done);
                 // An audit is no part of the storm.
                 if number < self.storm.scale.sessions {
                     self.tally.merge(&tally);
@@ -217,6 +221,11 @@ impl<'a> Run<'a> {
                 }
             }
         }
+    }
+
+    fn keep(&mut self, number: usize, done: Recording) {
+        let is_alone = number >= self.storm.scale.sessions;
+        if is_alone { &mut self.alone } else { &mut self.done }.append(done);
     }
 
     /// Gives a client another connection; if the server died, that is the end.
@@ -304,23 +313,27 @@ impl<'a> Run<'a> {
         // A transaction that isolates nobody may write rows, by a condition, that it did not see; then what it wrote is not
         // what we wrote down.
         let promises_nothing = self.promise() == Some(Promise::Nothing);
-        let before = self.done.len();
         if let Err(error) = self.alone(self.storm.workload.audit()) {
             return self.troubles.push(format!("what is there at the end could not be read: {error}"));
         }
-        let (before, audits) = self.done.split_at(before);
-        match audits {
-            [audit] if audit.status == Status::Committed => {
-                self.storm.workload.at_rest(&audit.accesses);
+        let recording = std::mem::take(&mut self.alone);
+        let mut found = None;
+        recording.visit(|audit| found = (audit.status == Status::Committed).then(|| audit.accesses.clone()));
+        match found {
+            Some(found) => {
+                self.storm.workload.at_rest(&found);
                 self.audited += u64::from(after.is_some() && !promises_nothing);
                 self.is_audited_at_end = after.is_none() && !promises_nothing;
-                let losses = losses(before, &audit.accesses);
-                if !losses.is_empty() && !promises_nothing {
-                    self.damage.push(Damage { after, losses });
+                if !promises_nothing {
+                    let losses = losses(&self.done, &found);
+                    self.damage.extend((!losses.is_empty()).then_some(Damage { after, losses }));
                 }
             }
-            _ => self.troubles.push("what is there at the end could not be read: the transaction failed".to_string()),
+            None => {
+                self.troubles.push("what is there at the end could not be read: the transaction failed".to_string())
+            }
         }
+        self.done.append(recording);
     }
 
     /// Asks whether the invariants hold while nobody is at work. Of each that does not, the first time is told.
@@ -330,12 +343,11 @@ impl<'a> Run<'a> {
             return;
         }
         let (tell, answers) = channel();
-        let before = self.done.len();
         if let Err(error) = self.alone(Box::new(Inquiry::new(&invariants, tell))) {
             return self.troubles.push(format!("the invariants could not be asked for: {error}"));
         }
         // It is no part of the history.
-        self.done.truncate(before);
+        self.alone = Recording::default();
         let promised = self.promise();
         let answers: Vec<_> = answers.try_iter().collect();
         self.invariants = answers.iter().filter(|answer| answer.is_ok()).count();
@@ -358,7 +370,7 @@ impl<'a> Run<'a> {
         promise(info, self.storm.level.as_ref().unwrap_or(&info.default_level))
     }
 
-    /// Lets one transaction run while nobody else is at work. What it did is done last.
+    /// Lets one transaction run while nobody else is at work.
     fn alone(&mut self, transactions: Box<dyn Transactions>) -> Result<(), EngineError> {
         let number = self.storm.scale.sessions;
         let session = open(self.storm, self.engine, number)?;
@@ -385,9 +397,8 @@ impl<'a> Run<'a> {
         let workload = self.storm.workload;
         let name = |item| workload.item_name(item);
         let is_recorded = self.storm.is_recording && is_complete;
-        self.done.sort_by_key(|transaction| transaction.began);
         let contention = is_recorded.then(|| Contention::of(&self.done));
-        let history = is_recorded.then(|| log::history(self.done, &name));
+        let history = is_recorded.then(|| log::history(&self.done, &name));
         Summary {
             plan,
             elapsed,

@@ -22,31 +22,56 @@ use super::orders::Orders;
 use super::seen::Seen;
 use crate::level::formal::{Level, Order, Requirement};
 
-/// What the level implies, or why that cannot be told.
-pub(super) fn graph(
-    history: &History,
-    facts: &Facts,
-    Requirement { level, order }: Requirement,
-    budget: CheckBudget<'_>,
-) -> Result<Graph, Spent> {
-    let open = Orders::open(facts);
-    let seen = match level {
-        Level::MonotonicAtomicView | Level::ReadAtomic => None,
-        _ => Some(Seen::of(history, facts, order, budget)?),
-    };
-    let kind = if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied(Order::Free) };
-    let writes = Writes::of(facts);
-    Edges::collect(facts, budget, |edges| {
+/// The commit orders that a level leaves possible: edges that all of them respect.
+pub(super) struct CommitEdges<'a> {
+    history: &'a History,
+    facts: &'a Facts,
+    requirement: Requirement,
+    open: Orders,
+    writes: Writes,
+    seen: Option<Seen>,
+}
+
+impl<'a> CommitEdges<'a> {
+    /// Prepares what the edges follow from; `Err` if that takes more than the budget.
+    pub(super) fn of(
+        history: &'a History,
+        facts: &'a Facts,
+        requirement: Requirement,
+        budget: CheckBudget<'_>,
+    ) -> Result<CommitEdges<'a>, Spent> {
+        let seen = match requirement.level {
+            Level::MonotonicAtomicView | Level::ReadAtomic => None,
+            _ => Some(Seen::of(history, facts, requirement.order, budget)?),
+        };
+        let (open, writes) = (Orders::open(facts), Writes::of(facts));
+        Ok(CommitEdges { history, facts, requirement, open, writes, seen })
+    }
+
+    /// The graph of all edges.
+    pub(super) fn graph(&self, budget: CheckBudget<'_>) -> Result<Graph, Spent> {
+        Edges::collect(self.facts, budget, |edges| self.give(edges))
+    }
+
+    /// The part of the graph that holds all of its cycles; `None` if there is no such part.
+    pub(super) fn around_cycles(&self, budget: CheckBudget<'_>) -> Result<Option<Graph>, Spent> {
+        Edges::around_cycles(self.history, self.facts, budget, |edges| self.give(edges))
+    }
+
+    fn give(&self, edges: &mut Edges) {
+        let CommitEdges { history, facts, requirement: Requirement { level, order }, .. } = *self;
         for (at, key) in facts.keys.iter().enumerate() {
-            edges.add_versions(KeyId(at as u32), key, &open);
+            edges.add_versions(KeyId(at as u32), key, &self.open);
         }
         for read in &facts.reads {
             let edge = Edge { to: read.reader, kind: EdgeKind::Wr, key: read.key, low: read.version, high: read.op };
             edges.add(facts.writer_of(read), edge);
         }
         edges.add_order(history, facts, order);
-        let mut implied = Implied { facts, writes: &writes, kind, edges };
-        match &seen {
+        let kind =
+            if level == Level::MonotonicAtomicView { EdgeKind::Vanished } else { EdgeKind::Implied(Order::Free) };
+        let mut implied = Implied { facts, writes: &self.writes, kind, edges };
+        match &self.seen {
             Some(seen) => implied.by_seen(seen),
             None if level == Level::MonotonicAtomicView => implied.by_reads(true),
             None => {
@@ -54,7 +79,7 @@ pub(super) fn graph(
                 implied.by_order(history, order);
             }
         }
-    })
+    }
 }
 
 struct Implied<'a> {

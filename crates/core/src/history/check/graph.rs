@@ -16,6 +16,7 @@ use super::super::facts::{Facts, INITIAL, KeyFacts, NOBODY, Node, Read, Version}
 use super::super::{History, KeyId};
 use super::budget::{CheckBudget, Spent};
 use super::orders::Orders;
+use super::stretches::Stretches;
 use crate::level::formal::Order;
 
 /// What an edge says.
@@ -78,15 +79,18 @@ impl Graph {
         scope: GraphScope,
         budget: CheckBudget<'_>,
     ) -> Result<Graph, Spent> {
-        Edges::collect(facts, budget, |edges| {
-            for (at, key) in facts.keys.iter().enumerate() {
-                edges.add_versions(KeyId(at as u32), key, orders);
-            }
-            for read in &facts.reads {
-                edges.add_read(read, facts, orders, scope.has_rw);
-            }
-            edges.add_order(history, facts, scope.order);
-        })
+        Edges::collect(facts, budget, |edges| edges.add_all(history, facts, orders, scope))
+    }
+
+    /// The part of the same graph that holds all of its cycles; `None` if there is no such part.
+    pub(super) fn around_cycles(
+        history: &History,
+        facts: &Facts,
+        orders: &Orders,
+        scope: GraphScope,
+        budget: CheckBudget<'_>,
+    ) -> Result<Option<Graph>, Spent> {
+        Edges::around_cycles(history, facts, budget, |edges| edges.add_all(history, facts, orders, scope))
     }
 
     /// How many nodes there are, barriers included.
@@ -120,17 +124,30 @@ pub struct GraphScope {
     pub has_rw: bool,
 }
 
-/// Edges on their way into a graph. They are given twice: first they are counted, then they are put in their places. So
-/// they are never stored twice, and it is known how much memory they take before it is asked for.
+/// Edges on their way into a graph. They are given several times: first they are counted, then they are put in their places.
+/// So they are never stored twice, and it is known how much memory they take before it is asked for.
 pub(super) struct Edges {
     /// While counting: by node, how many edges leave it. Then: where its next edge goes.
     next: Vec<u32>,
     edges: Vec<Edge>,
-    is_counting: bool,
+    pass: Pass,
     /// While counting: how many there are, and how many there may be.
     count: usize,
     count_max: usize,
     next_barrier: Node,
+    /// Nodes whose edges count; `None`: all of them.
+    stretches: Option<Stretches>,
+}
+
+/// The reason why edges are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Edges that lead back in a guessed order are looked for.
+    Compare,
+    /// Edges are counted.
+    Count,
+    /// Edges are put in their places.
+    Store,
 }
 
 impl Edges {
@@ -138,37 +155,90 @@ impl Edges {
     pub(super) fn collect(
         facts: &Facts,
         budget: CheckBudget<'_>,
+        give: impl FnMut(&mut Edges),
+    ) -> Result<Graph, Spent> {
+        Edges::new(facts, None).into_graph(facts, budget, give)
+    }
+
+    /// The part of the graph that holds all of its cycles: the [stretches](Stretches) of the order in which transactions
+    /// ended that edges lead back over. `None` if no edge leads back, so that there is no cycle at all.
+    pub(super) fn around_cycles(
+        history: &History,
+        facts: &Facts,
+        budget: CheckBudget<'_>,
+        mut give: impl FnMut(&mut Edges),
+    ) -> Result<Option<Graph>, Spent> {
+        budget.tick()?;
+        let mut edges = Edges::new(facts, Some(Stretches::new(history, facts)));
+        edges.pass = Pass::Compare;
+        give(&mut edges);
+        let is_empty = edges.stretches.as_mut().is_none_or(|stretches| !stretches.close());
+        if is_empty { Ok(None) } else { edges.into_graph(facts, budget, give).map(Some) }
+    }
+
+    fn new(facts: &Facts, stretches: Option<Stretches>) -> Edges {
+        Edges {
+            next: vec![0; facts.node_count()],
+            edges: Vec::new(),
+            pass: Pass::Count,
+            count: 0,
+            count_max: 0,
+            next_barrier: facts.node_count() as Node,
+            stretches,
+        }
+    }
+
+    fn into_graph(
+        mut self,
+        facts: &Facts,
+        budget: CheckBudget<'_>,
         mut give: impl FnMut(&mut Edges),
     ) -> Result<Graph, Spent> {
         let transactions = facts.node_count();
         budget.tick()?;
         // Real time has at most as many barriers as there are transactions.
-        let count_max = budget.edges_max(2 * transactions);
-        let next_barrier = transactions as Node;
-        let next = vec![0; transactions];
-        let mut edges = Edges { next, edges: Vec::new(), is_counting: true, count: 0, count_max, next_barrier };
-        give(&mut edges);
-        if edges.count > count_max || count_max == 0 {
+        self.count_max = budget.edges_max(2 * transactions);
+        self.pass = Pass::Count;
+        give(&mut self);
+        if self.count > self.count_max || self.count_max == 0 {
             return Err(Spent::Memory(budget.bytes_max));
         }
         budget.tick()?;
         let mut offsets = vec![0u32];
-        let sums = edges.next.iter().scan(0, |sum, count| {
+        let sums = self.next.iter().scan(0, |sum, count| {
             *sum += count;
             Some(*sum)
         });
         offsets.extend(sums);
-        edges.next.copy_from_slice(&offsets[..offsets.len() - 1]);
-        edges.edges = vec![plain(0, EdgeKind::Ww); edges.count];
-        (edges.is_counting, edges.next_barrier) = (false, next_barrier);
-        give(&mut edges);
-        Ok(Graph { offsets, edges: edges.edges, transactions })
+        self.next.copy_from_slice(&offsets[..offsets.len() - 1]);
+        self.edges = vec![plain(0, EdgeKind::Ww); self.count];
+        (self.pass, self.next_barrier) = (Pass::Store, transactions as Node);
+        give(&mut self);
+        Ok(Graph { offsets, edges: self.edges, transactions })
+    }
+
+    /// All edges of a dependency graph.
+    fn add_all(&mut self, history: &History, facts: &Facts, orders: &Orders, scope: GraphScope) {
+        for (at, key) in facts.keys.iter().enumerate() {
+            self.add_versions(KeyId(at as u32), key, orders);
+        }
+        for read in &facts.reads {
+            self.add_read(read, facts, orders, scope.has_rw);
+        }
+        self.add_order(history, facts, scope.order);
     }
 
     /// Adds an edge of a commit order, wherever it leads.
     pub(super) fn add_implied(&mut self, from: Node, edge: Edge) {
+        if let Some(stretches) = &mut self.stretches {
+            match self.pass {
+                Pass::Compare => return stretches.compare(from, edge.to),
+                Pass::Count | Pass::Store if !(stretches.holds(from) && stretches.holds(edge.to)) => return,
+                Pass::Count | Pass::Store => {}
+            }
+        }
         let from = from as usize;
-        if !self.is_counting {
+        if self.pass == Pass::Store {
             self.edges[self.next[from] as usize] = edge;
             self.next[from] += 1;
         } else if self.count <= self.count_max {
@@ -184,7 +254,8 @@ impl Edges {
         if order >= Order::Session {
             self.add_sessions(history, facts);
         }
-        if order == Order::RealTime {
+        // The order in which transactions ended agrees with real time.
+        if order == Order::RealTime && self.pass != Pass::Compare {
             self.add_times(history, facts);
         }
     }
@@ -225,8 +296,10 @@ impl Edges {
     fn add_times(&mut self, history: &History, facts: &Facts) {
         // At one moment beginnings come first: who ends when another begins did not end before it.
         let mut moments: Vec<(u64, bool, Node)> = Vec::new();
-        for (at, id) in facts.committed.iter().enumerate() {
-            let (transaction, node) = (history.transaction(*id), at as Node + 1);
+        let holds = |node: Node| self.stretches.as_ref().is_none_or(|stretches| stretches.holds(node));
+        let nodes = (1..).zip(&facts.committed).filter(|(node, _)| holds(*node));
+        for (node, id) in nodes {
+            let transaction = history.transaction(*id);
             moments.extend(transaction.began.map(|began| (began, false, node)));
             moments.extend(transaction.ended.map(|ended| (ended, true, node)));
         }

@@ -14,6 +14,7 @@
 //! * `search`: version orders that nobody observed: guessed, then learnt
 //! * `learn`: rules that forbidden cycles teach
 //! * `commit`, `seen`: the levels that need no version order
+//! * `stretches`: the parts of a history that can hold cycles
 //! * `rests`: which order of transactions an edge of a commit order rests on
 //!
 //! The answer is never wrong: it holds and there is a witness, it is violated and there is a reason, or the budget was
@@ -25,6 +26,7 @@ pub mod orders;
 pub mod walk;
 mod relation;
 mod search;
+mod stretches;
 mod learn;
 mod commit;
 mod seen;
@@ -35,7 +37,9 @@ mod tests;
 use super::History;
 use super::facts::{self, DuplicateWrite, Facts, Oddity};
 use crate::level::formal::{Level, Order, Requirement};
-use budget::CheckBudget;
+use budget::{CheckBudget, Spent};
+use commit::CommitEdges;
+use graph::Graph;
 use orders::Orders;
 use search::Found;
 use walk::{Cycle, Walk, Walker};
@@ -128,22 +132,29 @@ impl<'a> Checker<'a> {
     }
 
     fn commit_order(&self, requirement: Requirement, budget: CheckBudget<'_>) -> Verdict {
-        let Requirement { level, order } = requirement;
-        let graph = match commit::graph(self.history, &self.facts, requirement, budget) {
-            Ok(graph) => graph,
+        match self.commit_cycle(requirement, budget) {
+            Ok(Some(cycle)) => Verdict::Violated(Reason::Cycle { cycle, others: 0 }),
+            Ok(None) => Verdict::Holds(Witness::CommitOrder),
             // What holds with sessions holds without.
-            Err(spent) if order == Order::Free => {
-                let stricter = self.commit_order(level.with(Order::Session), budget);
-                return if stricter.holds() { stricter } else { Verdict::Undecided(spent.to_string()) };
+            Err(spent) if requirement.order == Order::Free => {
+                let stricter = self.commit_order(requirement.level.with(Order::Session), budget);
+                if stricter.holds() { stricter } else { Verdict::Undecided(spent.to_string()) }
             }
-            Err(spent) => return Verdict::Undecided(spent.to_string()),
-        };
-        match Walker::new(&graph, Walk::All).cycles(1, budget.should_stop).into_iter().next() {
-            Some(mut cycle) => {
-                rests::mark(self.history, &self.facts, &graph, level, &mut cycle);
-                Verdict::Violated(Reason::Cycle { cycle, others: 0 })
-            }
-            None => Verdict::Holds(Witness::CommitOrder),
+            Err(spent) => Verdict::Undecided(spent.to_string()),
         }
+    }
+
+    /// A cycle that no commit order can have.
+    fn commit_cycle(&self, requirement: Requirement, budget: CheckBudget<'_>) -> Result<Option<Cycle>, Spent> {
+        let edges = CommitEdges::of(self.history, &self.facts, requirement, budget)?;
+        let cycle = |graph: &Graph| Walker::new(graph, Walk::All).cycles(1, budget.should_stop).into_iter().next();
+        let Some(part) = edges.around_cycles(budget)?.filter(|part| cycle(part).is_some()) else { return Ok(None) };
+        // The whole graph has more proofs of the same edges, and perhaps a shorter cycle, if there is room for it.
+        let graph = edges.graph(budget).unwrap_or(part);
+        let mut found = cycle(&graph);
+        if let Some(found) = &mut found {
+            rests::mark(self.history, &self.facts, &graph, requirement.level, found);
+        }
+        Ok(found)
     }
 }

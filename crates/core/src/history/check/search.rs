@@ -48,6 +48,9 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     fn run(self) -> Result<Found, Spent> {
         let in_time = Orders::guess(self.facts, rank_in_time(self.history, self.facts));
+        if self.is_kept_by(&in_time)? {
+            return Ok(Found::Kept(in_time));
+        }
         let guessed = self.forbidden(&in_time, &self.graph(&in_time)?, 1)?.pop();
         let nothing_to_guess = self.facts.keys.iter().all(|key| key.loose.len() < 2);
         match guessed {
@@ -69,12 +72,27 @@ impl Search<'_> {
         Learner::new(self, in_time).run()
     }
 
+    /// True if orders keep the level, as far as that can be told from a part of the graph. Anti-dependencies lead back
+    /// everywhere, so that the part would be the whole.
+    fn is_kept_by(&self, orders: &Orders) -> Result<bool, Spent> {
+        let scope = self.scope();
+        if scope.has_rw {
+            return Ok(false);
+        }
+        let part = Graph::around_cycles(self.history, self.facts, orders, scope, self.budget)?;
+        Ok(self.forbidden(orders, &part.unwrap_or_default(), 1)?.is_empty())
+    }
+
     /// The dependency graph under some orders.
     pub(super) fn graph(&self, orders: &Orders) -> Result<Graph, Spent> {
+        Graph::new(self.history, self.facts, orders, self.scope(), self.budget)
+    }
+
+    fn scope(&self) -> GraphScope {
         let Requirement { level, order } = self.requirement;
         // Weak levels are about dependencies alone; lost updates are found without a graph.
         let has_rw = !matches!(level, Level::ReadUncommitted | Level::ReadCommitted | Level::CursorStability);
-        Graph::new(self.history, self.facts, orders, GraphScope { order, has_rw }, self.budget)
+        GraphScope { order, has_rw }
     }
 
     /// Cycles that the level forbids, at most so many.

@@ -10,6 +10,7 @@
 
 use super::super::{History, KeyId, ListRead, Op, Scalar, Status, Transaction};
 use super::{Decoder, FORMATS, Format, Read, ReadError};
+use crate::varint;
 
 /// What a file begins with; the last byte is the version.
 pub(super) const MAGIC: &[u8] = b"TXLOOMH\x01";
@@ -50,20 +51,11 @@ type Number<T> = Result<T, &'static str>;
 
 impl Bytes<'_> {
     fn number(&mut self) -> Number<u64> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = *self.text.get(self.at).ok_or("there is nothing")?;
-            self.at += 1;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err("a number is too long")
+        varint::read(self.text, &mut self.at)
     }
 
     fn signed(&mut self) -> Number<i64> {
-        self.number().map(|number| (number >> 1) as i64 ^ -((number & 1) as i64))
+        varint::read_signed(self.text, &mut self.at)
     }
 
     fn small(&mut self) -> Number<u32> {
@@ -221,16 +213,12 @@ struct Out {
 }
 
 impl Out {
-    fn number(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.bytes.push(number as u8);
+    fn number(&mut self, number: u64) {
+        varint::push(&mut self.bytes, number);
     }
 
     fn signed(&mut self, number: i64) {
-        self.number((number << 1 ^ number >> 63) as u64);
+        varint::push_signed(&mut self.bytes, number);
     }
 
     fn string(&mut self, text: &str) {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use txloom_core::conclusion::{Conclusion, Gap, GapCause};
 use txloom_core::history::check::Verdict;
+use txloom_core::history::facts;
 use txloom_core::history::formats::Format as HistoryFormat;
 
 use super::args::{Format, ServerArgs};
@@ -241,7 +242,8 @@ fn keep_evidence(report: &StormReport, summary: &Summary) -> Result<Option<PathB
     let is_evidence = report.judgement.as_ref().is_some_and(|judgement| judgement.shown_by.is_some());
     let Some(history) = summary.history.as_ref().filter(|_| is_evidence) else { return Ok(None) };
     let is_stale = report.judgement.as_ref().is_some_and(|judgement| judgement.is_stale);
-    let stale = stale_read(history).filter(|_| is_stale).map(|stale| excerpt(history, &stale));
+    let facts = is_stale.then(|| facts::collect(history).ok()).flatten();
+    let stale = facts.and_then(|facts| stale_read(history, &facts)).map(|stale| excerpt(history, &stale));
     let mut findings = Findings::later(Path::new(DIRECTORY));
     findings.write_history("storm", stale.as_ref().unwrap_or(history)).map(Some).map_err(Failure::bad_input)
 }

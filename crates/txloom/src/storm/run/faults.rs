@@ -198,7 +198,7 @@ impl Run<'_> {
         while self.is_working() {
             match self.told.recv_timeout(TICK) {
                 Ok(Message::Lost { number, done }) => {
-                    self.done.extend(done);
+                    self.keep(number, done);
                     self.handles[number].state = State::Lost;
                 }
                 Ok(message) => self.hear(message),
