@@ -122,7 +122,8 @@ fn moment(trace: &Trace, check: &Check) -> String {
 }
 
 /// `invariant-no-overdraft`: a fingerprint is one word.
-fn kind(name: &str) -> String {
+/// The kind of a violation of the assertion with a name.
+pub(crate) fn kind(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
     [NAME].into_iter().chain(words).collect::<Vec<_>>().join("-")

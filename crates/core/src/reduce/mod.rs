@@ -25,6 +25,7 @@
 
 mod arguments;
 pub mod ddmin;
+mod declared;
 mod edit;
 mod events;
 mod items;

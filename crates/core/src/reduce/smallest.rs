@@ -15,6 +15,9 @@
 //!   without its steps     not           so the setup keeps what the assertion speaks of
 //!   one after the other   not           so each transaction by itself keeps the assertion
 //! ```
+//!
+//! *Declarations.* An engine that breaks a constraint in a single session breaks the assertion about it one after the other,
+//! too, and without the constraint anything does. Then the constraints of the tables that the assertion is about stay.
 
 use std::collections::BTreeSet;
 
@@ -23,6 +26,7 @@ use crate::engine::EngineErrorKind;
 use crate::finding::Finding;
 use crate::oracle::{Oracle, RunError, Runner, Verdict, invariant};
 use crate::outcome::ErrorClass;
+use crate::reduce::declared::constraint_count;
 use crate::reduce::edit::without_steps;
 use crate::reduce::{Reduced, Reproduction, Size, reduce_within};
 
@@ -40,8 +44,9 @@ pub fn smallest(
     tests_max: usize,
 ) -> Result<(Finding, Reduced), RunError> {
     let (kind, errors) = (finding.fingerprint.kind(), errors_of(finding));
-    let mut hunted = Hunted { kind, errors, oracle, runner, guards: Vec::new() };
+    let mut hunted = Hunted { kind, errors, oracle, runner, guards: Vec::new(), constraints: None };
     hunted.guards = hunted.guards_for(finding)?;
+    hunted.constraints = constraint_count(&finding.case, kind).filter(|_| hunted.guards.len() < GUARDS.len());
     let mut last = None;
     let mut failure = None;
     let mut test = |candidate: &Case| match hunted.find(candidate) {
@@ -88,6 +93,8 @@ struct Hunted<'a> {
     oracle: &'a dyn Oracle,
     runner: &'a mut dyn Runner,
     guards: Vec<Guard>,
+    /// The number of constraints that must stay; `None`: the guards see what a missing constraint would do.
+    constraints: Option<usize>,
 }
 
 enum Found {
@@ -99,6 +106,9 @@ enum Found {
 impl Hunted<'_> {
     /// Whether a case shows it without new errors, and its guarded variants do not.
     fn find(&mut self, case: &Case) -> Result<Found, RunError> {
+        if self.constraints.is_some() && constraint_count(case, self.kind) != self.constraints {
+            return Ok(Found::No);
+        }
         let found = self.judge(case)?;
         let Found::Yes(finding) = &found else { return Ok(found) };
         if !errors_of(finding).is_subset(&self.errors) {
@@ -127,17 +137,19 @@ impl Hunted<'_> {
     fn guards_for(&mut self, finding: &Finding) -> Result<Vec<Guard>, RunError> {
         let mut guards: Vec<Guard> = Vec::new();
         if finding.oracle == invariant::NAME {
-            for guard in [only_setup as Guard, one_after_the_other] {
+            for guard in GUARDS {
                 match self.judge(&guard(&finding.case)) {
                     Ok(Found::Yes(_)) => {}
                     Err(error) if is_the_end(&error) && !is_interruption(&error) => return Err(error),
-                    Ok(_) | Err(_) => guards.push(guard),
+                    Ok(_) | Err(_) => guards.push(*guard),
                 }
             }
         }
         Ok(guards)
     }
 }
+
+const GUARDS: &[Guard] = &[only_setup, one_after_the_other];
 
 fn only_setup(case: &Case) -> Case {
     without_steps(case, &case.sessions().iter().flat_map(|session| session.entries.clone()).collect())
