@@ -147,6 +147,13 @@ macro_rules! error_classes {
     };
 }
 
+impl ErrorClass {
+    /// True if a constraint refused the statement.
+    pub fn is_constraint(self) -> bool {
+        matches!(self, ErrorClass::Unique | ErrorClass::ForeignKey | ErrorClass::Check | ErrorClass::NotNull)
+    }
+}
+
 error_classes! {
     /// The transaction was chosen to break a cycle of waits.
     Deadlock = "deadlock",

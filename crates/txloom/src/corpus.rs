@@ -85,6 +85,7 @@ pub const BUGS: &[CorpusCase] = corpus_files![
     "bugs/mysql-105670.sql",
     "bugs/mysql-106655.sql",
     "bugs/mysql-107125.sql",
+    "bugs/mysql-foreign-key-null.sql",
     "bugs/tidb-33315.sql",
 ];
 
