@@ -1,8 +1,8 @@
 //! Signals: the first asks everything to stop at the next safe point, the second ends the process at once.
 //!
-//! Ctrl-C, a request to terminate and a terminal that was closed are all the same. Not everything looks up often enough to
-//! be stopped: a program that initialises a server, a file of a gigabyte, a check. So whatever has not stopped of its own accord a
-//! while after the first signal is ended, with its servers and their directories.
+//! SIGINT (Ctrl-C), SIGTERM and SIGHUP (a closed terminal) are handled alike. Not all work polls often enough to stop in
+//! time: a program that initialises a server, a file of a gigabyte, a check. So a command that has not stopped a while
+//! after the first signal is ended, with its servers and their directories.
 //!
 //! A signal handler may do next to nothing, so it only writes a byte into a socket; a thread reads it and acts.
 

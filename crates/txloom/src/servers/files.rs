@@ -167,8 +167,8 @@ mod tests {
         symlink(scratch.path(), dir.join("link")).unwrap();
         fs::create_dir_all(dir.join("closed/inner")).unwrap();
         fs::write(dir.join("spared"), "").unwrap();
-        fs::set_permissions(dir.join("closed/inner"), fs::Permissions::from_mode(0)).unwrap();
-        fs::set_permissions(dir.join("closed"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(dir.join("closed/inner"), fs::Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(dir.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
         if rustix::process::geteuid().is_root() {
             clear(&dir, None, Some("spared")).unwrap();
             assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);

@@ -1,20 +1,20 @@
 //! The guard of a server: a process that ends the server when txloom is gone, however it went.
 //!
-//! **Problem.** Who is killed with SIGKILL, by a user or for want of memory, can end nothing any more. A signal at the death of the
-//! parent (`PR_SET_PDEATHSIG`) is no help: it is sent when the *thread* ends that started the server, and is forgotten
-//! when the server changes its user.
+//! **Problem.** A process that receives SIGKILL, from a user or for lack of memory, cannot end its servers. A signal at
+//! the death of the parent (`PR_SET_PDEATHSIG`) does not help: it is sent when the *thread* ends that started the server,
+//! and is cleared when the server changes its user.
 //!
-//! **Idea.** A shell reads from a pipe whose other end only txloom has. The pipe ends with txloom; then the shell kills the
-//! server's processes, until there is none.
+//! **Idea.** A shell reads from a pipe whose other end only txloom has. The pipe is closed when txloom ends; then the shell
+//! kills the server's processes, until there is none.
 //!
 //! ```text
 //!   txloom ══ pipe ══ sh: read…          "done": nothing to do
-//!     └── server                          end of the pipe: kill -9 whoever is of the server's user, or below its directory
+//!     └── server                          end of the pipe: kill -9 all processes of the server
 //! ```
 //!
-//! The guard has our rights and not those of the server, so a case cannot end it; it runs in a process group of its own and
-//! ignores the signals of terminals. Directories are left to the next [`sweep`](super::sweep), as they are if a guard was
-//! killed, too.
+//! The guard runs with txloom's rights and not with those of the server, so a case cannot end it. It has a process group of
+//! its own and ignores the signals of terminals. Directories are left to the next [`sweep`](super::sweep), which also
+//! ends the servers if a guard was killed.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -16,8 +16,8 @@ const REPORT_BYTES: u64 = 16 * 1024;
 /// A log that has grown beyond this is emptied between two cases.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
 
-/// Opens a log for a server to write to: in a directory that the server cannot write to, since it would be opened through a
-/// link. Appending, so that it can be emptied while the server has it open.
+/// Opens a log for a server to write to, in a directory that the server cannot write to. Appending, so that it can be
+/// emptied while the server has it open.
 pub fn create(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW.bits() as i32;
     OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(path)

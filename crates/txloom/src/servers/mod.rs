@@ -6,8 +6,8 @@
 //! reachable only through a socket in that directory. (H2 and servers that replicate listen on the loopback device, and
 //! ask for a password that nobody else knows.)
 //!
-//! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have a user of their
-//! own, or else their working directory there. These facts can be read by anybody at any time, so nothing has to be
+//! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have a user of
+//! their own, or else their working directory there. Both can be read by any process at any time, so nothing has to be
 //! remembered: a lock file tells whether the owner is alive, `/proc` tells which processes belong to a directory.
 //!
 //! ```text
@@ -22,14 +22,14 @@
 //!                                                                   remove the directory
 //! ```
 //!
-//! **A case is a program.** Who may run statements as a superuser may run programs with the rights of the server, and put
-//! what he likes where the server may write. So nothing is done with our own rights in a directory that the server owns, no file
-//! of the server is believed, and a socket counts only if the server itself listens there ([`socket`]).
+//! **A case is a program.** A statement of a superuser can start programs with the rights of the server, and write
+//! whatever the server may write. So nothing is done with our own rights in a directory that the server owns, no file of
+//! the server is trusted, and a socket counts only if the server itself listens on it (`socket`).
 //!
-//! Files, in reading order: [`scratch`] (the directory, its lock, the sweep; `roots`: where such directories may be), [`user`]
-//! (whose the server is), `files` (what is done as that user), [`confinement`] (what the server cannot do), [`process`] (start,
-//! notice the end, stop), `guard` (ends servers when we are killed), `shared_memory` (gives back what killed servers
-//! left), [`log`] (what the server wrote), `socket` (who listens), [`alarms`] (what of the log is a complaint),
+//! Files, in reading order: [`scratch`] (the directory, its lock, the sweep; `roots`: where such directories may be),
+//! [`user`] (the server's user), `files` (work on files as that user), [`confinement`] (namespaces, privileges),
+//! [`process`] (start, notice the end, stop), `guard` (ends servers when txloom is killed), `shared_memory` (frees what
+//! killed servers left), [`log`] (what the server wrote), `socket` (who listens), [`alarms`] (complaints in the log),
 //! `disk` and `fault` (how servers are broken), [`postgres`], `pristine` (data directories that are made once and copied),
 //! [`mysql`], [`h2`].
 //!

@@ -5,8 +5,8 @@
 //! is, and only if it is the server's, signal through the descriptor. The worst that a change between the steps can do is
 //! that nobody is signalled.
 //!
-//! A server's processes are those of its [user](super::user), if it has one to itself. Otherwise they are those whose working
-//! directory lies in the server's own directory; a program that a case has started may hide from that.
+//! A server's processes are those of its [user](super::user), if it has one to itself. Otherwise they are those whose
+//! working directory lies in the server's own directory, which a program that a case has started may leave.
 //!
 //! The descriptor also becomes readable when the process ends: waiting for an end with a limit needs no polling.
 

@@ -95,10 +95,10 @@ impl ScratchDir {
         ScratchDir::create_in(&base_dir(), None)
     }
 
-    /// The directory of a server, with a user for it. In memory if there is room: a server that makes and removes many small
-    /// tables is three times as fast there, and what is thrown away need not reach a disk. (Memory survives the server, so
-    /// it can be killed.) One that is to be durable lies on a disk: MariaDB, for one, takes memory for a disk that
-    /// survives everything, and then loses nothing that it should.
+    /// Makes the directory of a server, with a user and a guard for it. In memory if there is room: a server that makes
+    /// and removes many small tables is three times as fast there, and what is thrown away need not reach a disk. (Memory
+    /// survives the server, so it can be killed.) A durable server lies on a disk: MariaDB, for one, takes memory for a
+    /// disk that survives everything, and then loses nothing that it should.
     pub fn for_server(options: &ServerOptions) -> io::Result<ScratchDir> {
         let user = options.user.clone().map_or_else(ServerUser::for_server, |user| Ok(Some(user)))?;
         let mut scratch = match options.durable {

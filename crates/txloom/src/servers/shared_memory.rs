@@ -1,8 +1,8 @@
 //! System V shared memory that servers leave behind when they are killed.
 //!
-//! PostgreSQL has a little piece of it by which it keeps other servers off its data directory. A server that has a namespace
-//! for it (see [`confinement`](super::confinement)) takes it along when it ends. Otherwise it is found in the system's own list,
-//! by who made it: nothing that a server writes is believed. A machine has room for some thousands of pieces.
+//! PostgreSQL has a small segment of it, by which it keeps other servers off its data directory. In a namespace of its own
+//! (see [`confinement`](super::confinement)) the segment is gone with the server. Otherwise it is found in the system's
+//! list, by its creator: no number that a server writes is used. A machine has room for some thousands of segments.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

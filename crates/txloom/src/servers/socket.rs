@@ -1,9 +1,9 @@
 //! The socket of a private server: it counts only if that server listens there.
 //!
-//! **Problem.** The socket lies where the server may write, and so may a case: a link of its name to the socket of another
-//! server, and txloom would run its cases, and drop what they leave, there.
+//! **Problem.** The socket lies in a directory that a case can write to, too. If the case replaced it by a link to the
+//! socket of another server, txloom would run its cases there, and drop what they leave.
 //!
-//! **Idea.** The kernel tells who listens on a socket (`SO_PEERCRED`). Before a byte is sent, the listener's process number is
+//! **Idea.** The kernel tells which process listens on a socket (`SO_PEERCRED`). Before a byte is sent, its number is
 //! compared with that of the server.
 
 use std::fmt;

@@ -471,7 +471,7 @@ mod tests {
             std::os::unix::fs::symlink(outside.path(), &data)?;
             let _ = fs::remove_file(home.join(".s.PGSQL.5432.lock"));
             fs::create_dir_all(home.join(".s.PGSQL.5432.lock/deep"))?;
-            let shut = std::os::unix::fs::PermissionsExt::from_mode(0);
+            let shut = std::os::unix::fs::PermissionsExt::from_mode(0o000);
             fs::set_permissions(home.join(".s.PGSQL.5432.lock/deep"), shut)
         };
         server.kill();
