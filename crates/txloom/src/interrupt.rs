@@ -1,4 +1,4 @@
-//! Ctrl-C: one flag that long work looks at.
+//! Ctrl-C and its like: one flag that long work looks at.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -25,10 +25,12 @@
 //! * [`solvers`]: the embedded solver and z3 have the same answers to all that the search asks
 //! * [`fixes`]: what `analyze --fix` proposes, made and run
 //! * [`requirements`]: which of TPC-C's are broken by directed tests, and which by a storm
+//! * [`kills`]: commands ended at any moment leave nothing; as many times as there are rounds
 //! * [`histories`]: the two checkers of histories agree on a million small ones
 //! * [`adya`]: both of them against the crate `adya` on 200,000 histories; differences by cause
 
 mod corpus;
+mod kills;
 mod levels;
 mod hunts;
 mod silence;
@@ -60,6 +62,7 @@ const FOLDER: &str = "soak-results";
 const SECTIONS: &[&str] = &[
     "corpus",
     "levels",
+    "kills",
     "silence",
     "defaults",
     "planted",
@@ -122,6 +125,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
     match name {
         "corpus" => corpus::run(rounds),
         "levels" => levels::run(),
+        "kills" => kills::run(rounds),
         "silence" => silence::run(),
         "defaults" => defaults::run(),
         "planted" => planted::run(),

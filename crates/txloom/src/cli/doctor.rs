@@ -15,6 +15,7 @@ use crate::report::build::engine_version;
 use crate::report::model::doctor::{LogAdvice, PlantedReport, RunningReport, TargetState};
 use crate::report::model::{Body, DoctorReport, Report, TargetStatus};
 use crate::report::{json, text};
+use crate::servers::confinement;
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs, streams: &mut Streams) -> Result<Exit, Failure> {
@@ -38,6 +39,7 @@ fn examine() -> DoctorReport {
     let running = |form: &Form| RunningReport { target: form.written.to_string(), what: form.what.to_string() };
     DoctorReport {
         targets: FAMILIES.iter().flat_map(examine_family).collect(),
+        unconfined: confinement::losses(),
         planted: planted::ALL.iter().map(planted_report).collect(),
         running: urls.map(running).collect(),
         logs: LOGS.iter().map(log_advice).collect(),

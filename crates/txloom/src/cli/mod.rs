@@ -11,7 +11,7 @@
 //! * [`cases`]: from file names to cases
 //! * [`run`], [`hunt`], [`storm`], [`analyze`], [`reduce`], [`check`], [`levels`], [`convert`], [`doctor`]: the commands
 //! * [`isolation`]: a form of `run` of its own
-//! * [`signals`]: what Ctrl-C does
+//! * [`signals`]: what Ctrl-C and its like do
 //!
 //! Only this layer prints. A command returns its [`Exit`], or a [`Failure`] that says what to do.
 
@@ -74,7 +74,9 @@ fn usage_error(rendered: &str) -> String {
 
 /// Runs a command and turns everything that can go wrong, a panic included, into a message and an exit code.
 pub fn guarded(streams: &mut Streams, command: impl FnOnce(&mut Streams) -> Result<Exit, Failure>) -> Exit {
-    match catch_unwind(AssertUnwindSafe(|| command(streams))) {
+    let ended = catch_unwind(AssertUnwindSafe(|| command(streams)));
+    signals::wait_if_ending();
+    match ended {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             streams.complain(&failure.message);

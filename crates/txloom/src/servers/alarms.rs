@@ -158,7 +158,7 @@ mod tests {
     }
 
     fn log_and_reader() -> (ScratchDir, File, AlarmReader) {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let path = scratch.path().join("log");
         let log = log::create(&path).unwrap();
         (scratch, log, AlarmReader::at_end(&path).unwrap())

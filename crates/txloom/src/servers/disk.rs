@@ -24,9 +24,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use super::confinement::Network;
+use super::files::make_dir;
 use super::process;
-use super::user::ServerUser;
-use super::{ServerError, failed};
+use super::user::{ServerUser, act_as};
+use super::{ScratchDir, ServerError, failed};
 
 /// How large it is: several times of what an empty server needs.
 const SIZE: &str = "256m";
@@ -37,7 +39,7 @@ mount -t tmpfs -o "size=$2,mode=0700" txloom "$1" || exit 1
 echo done
 while read -r word path; do
     case $word in
-        copy) find "$1" -mindepth 1 -delete && cp -R --preserve=mode "$path/." "$1" ;;
+        copy) find "$1" -mindepth 1 -delete && cp -R "$path/." "$1" && chmod -R go= "$1" ;;
         # Until there is no more room, which is no failure.
         fill) cat /dev/zero 2>/dev/null > "$1/txloom-ballast" || true ;;
         free) rm -f "$1/txloom-ballast" ;;
@@ -59,9 +61,9 @@ pub(crate) struct SmallDisk {
 
 impl SmallDisk {
     /// Mounts one at a directory, which is made. It belongs to the user that the server runs as.
-    pub(super) fn mount(at: &Path, user: Option<&ServerUser>) -> Result<SmallDisk, ServerError> {
-        std::fs::create_dir(at).map_err(failed(format_args!("make {}", at.display())))?;
-        user.map_or(Ok(()), |user| user.own(at)).map_err(failed(format_args!("give away {}", at.display())))?;
+    pub(super) fn mount(at: &Path, scratch: &ScratchDir) -> Result<SmallDisk, ServerError> {
+        let user = scratch.user();
+        act_as(user, || make_dir(at)).map_err(failed(format_args!("make {}", at.display())))?;
         // Not in the server's directory: it must outlive the server's processes when these are killed.
         let mut helper = process::command(Path::new("unshare"), user, Path::new("/"));
         helper.args(["--user", "--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh"]).arg(at).arg(SIZE);
@@ -105,14 +107,22 @@ impl SmallDisk {
     }
 
     /// A command that will run where the disk is mounted, as its user, in `dir`.
-    pub(super) fn command(&self, program: &Path, dir: &Path) -> Command {
+    pub(super) fn command(&self, program: &Path, dir: &Path, network: Network) -> Command {
         let mut command = process::command(Path::new("nsenter"), self.user.as_ref(), dir);
         let (uid, gid) = self.user.as_ref().map_or_else(own_ids, ServerUser::ids);
         command.arg(format!("--target={}", self.helper.id()));
-        command.args(["--user", "--mount", "--preserve-credentials"]).arg(format!("--wd={}", dir.display()));
-        command.args(["unshare", "--user"]).args([format!("--map-user={uid}"), format!("--map-group={gid}")]);
+        command.args(["--user", "--mount", "--preserve-credentials"]);
+        // As seen from inside: a directory of before has no name there.
+        command.args(["sh", "-c", r#"cd "$0" && exec "$@""#]).arg(dir);
+        command.args(["unshare", "--user", "--ipc"]).args((network == Network::None).then_some("--net"));
+        command.args([format!("--map-user={uid}"), format!("--map-group={gid}")]);
         command.arg(program);
         command
+    }
+
+    /// The process that keeps it.
+    pub(super) fn helper(&self) -> u32 {
+        self.helper.id()
     }
 
     fn ask(&mut self, what: &str) -> Result<(), ServerError> {

@@ -12,13 +12,13 @@
 //! disk and protects its pages as it would by default. A kill leaves the kernel and its cache alone, so this is no test of
 //! a loss of power; but a write can be cut off between two pages, and then what protects pages is needed.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use txloom_core::engine::{Death, Fault};
 
+use super::ServerError;
 use super::disk::SmallDisk;
-use super::{ServerError, process};
+use super::process::ServerProcesses;
 use crate::interrupt;
 
 /// How often somebody who waits looks whether the user wants to stop.
@@ -26,8 +26,8 @@ const NAP: Duration = Duration::from_millis(20);
 
 /// A private server that can be broken.
 pub(crate) trait Breakable {
-    /// The directory that all of its processes work in.
-    fn scratch(&self) -> &Path;
+    /// All of its processes.
+    fn processes(&self) -> ServerProcesses<'_>;
 
     /// Whether it died, and how.
     fn died(&mut self) -> Option<Death>;
@@ -52,7 +52,7 @@ pub(crate) fn befall(server: &mut dyn Breakable, fault: Fault) -> Result<bool, S
         Fault::Restart if server.stop_in_order() => {}
         Fault::Restart => return Err(not_stopped(server)),
         Fault::Pause(time) => {
-            process::pause_all_in(server.scratch(), || sleep(time));
+            server.processes().pause(|| sleep(time));
             return Ok(false);
         }
         Fault::FillDisk => return disk(server)?.fill().map(|()| false),

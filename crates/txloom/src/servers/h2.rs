@@ -16,17 +16,16 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use txloom_core::engine::{Death, Fault};
 
+use super::confinement::{self, Network};
 use super::disk::SmallDisk;
 use super::fault::{self, Breakable};
+use super::files::{make_dir, write_for_server};
 use super::log::{self, LogReader};
-use super::process::{self, ServerProcess};
+use super::process::{ServerProcess, ServerProcesses};
 use super::scratch::{ScratchDir, sweep};
-use super::user::ServerUser;
+use super::user::act_as;
 use super::{Programs, ServerError, ServerOptions, failed, new_password};
 use crate::interrupt;
-
-/// The user that runs the server when we are root.
-const USERS: &[&str] = &["nobody"];
 
 /// Where systems put the libraries of Java programs.
 const JAR_DIRS: &[&str] = &["/usr/share/java", "/usr/local/share/java"];
@@ -106,7 +105,6 @@ fn version_of(jar: &Path) -> Option<Vec<u32>> {
 pub struct PrivateH2 {
     installation: Installation,
     options: ServerOptions,
-    user: Option<ServerUser>,
     password: String,
     process: ServerProcess,
     log: LogReader,
@@ -122,13 +120,12 @@ impl PrivateH2 {
         if options.small_disk {
             return Err(ServerError::Failed("there is no small disk for H2: --full-disk is for other servers".into()));
         }
-        let user = ServerUser::needed(USERS);
-        let scratch = ScratchDir::for_server(&options, user.as_ref());
+        let scratch = ScratchDir::for_server(&options);
         let scratch = scratch.map_err(failed("make a scratch directory for H2"))?;
         let password = new_password().map_err(failed("think of a password"))?;
-        make_database(&installation, &options, user.as_ref(), &password, &scratch)?;
-        let (process, log) = launch(&installation, user.as_ref(), &scratch)?;
-        let mut server = PrivateH2 { installation, options, user, password, process, log, port: 0, scratch };
+        make_database(&installation, &options, &password, &scratch)?;
+        let (process, log) = launch(&installation, &scratch)?;
+        let mut server = PrivateH2 { installation, options, password, process, log, port: 0, scratch };
         server.await_ready()?;
         Ok(server)
     }
@@ -178,22 +175,22 @@ impl PrivateH2 {
     /// Starts it again on the data that it has, after it died or was killed.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.kill_all();
-        (self.process, self.log) = launch(&self.installation, self.user.as_ref(), &self.scratch)?;
+        (self.process, self.log) = launch(&self.installation, &self.scratch)?;
         self.await_ready()
     }
 
     /// Starts it again with a new database.
     pub fn renew(&mut self) -> Result<(), ServerError> {
         self.kill_all();
-        let data = data_dir(&self.scratch);
-        fs::remove_dir_all(&data).map_err(failed(format_args!("remove {}", data.display())))?;
-        make_database(&self.installation, &self.options, self.user.as_ref(), &self.password, &self.scratch)?;
+        let home = self.scratch.home();
+        self.scratch.clear().map_err(failed(format_args!("empty {}", home.display())))?;
+        make_database(&self.installation, &self.options, &self.password, &self.scratch)?;
         self.restart()
     }
 
     fn kill_all(&mut self) {
         self.process.stop(&[]);
-        process::kill_all_in(self.scratch.path());
+        self.scratch.processes().kill_all();
     }
 
     /// Waits until the server says that it listens.
@@ -223,8 +220,8 @@ impl PrivateH2 {
 }
 
 impl Breakable for PrivateH2 {
-    fn scratch(&self) -> &Path {
-        self.scratch.path()
+    fn processes(&self) -> ServerProcesses<'_> {
+        self.scratch.processes()
     }
 
     fn died(&mut self) -> Option<Death> {
@@ -258,7 +255,7 @@ impl Drop for PrivateH2 {
 }
 
 fn data_dir(scratch: &ScratchDir) -> PathBuf {
-    scratch.path().join("data")
+    scratch.home().join("data")
 }
 
 fn log_path(scratch: &ScratchDir) -> PathBuf {
@@ -272,8 +269,10 @@ fn port_in(line: &str) -> Option<u16> {
 }
 
 /// A command of H2.
-fn command(installation: &Installation, tool: &str, user: Option<&ServerUser>, dir: &Path) -> std::process::Command {
-    let mut command = process::command(&installation.java, user, dir);
+fn command(installation: &Installation, tool: &str, scratch: &ScratchDir) -> std::process::Command {
+    let mut command = confinement::command(&installation.java, scratch.user(), &scratch.home(), Network::Machine);
+    // Java would tell others how it fares, by a file in /tmp.
+    command.arg("-XX:-UsePerfData").arg(format!("-Djava.io.tmpdir={}", scratch.home().display()));
     // The first for a server that is not alone; the others for a process that is short or small.
     command.arg("-Dh2.bindAddress=127.0.0.1").args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]);
     command.arg("-cp").arg(&installation.jar).arg(tool);
@@ -284,22 +283,19 @@ fn command(installation: &Installation, tool: &str, user: Option<&ServerUser>, d
 fn make_database(
     installation: &Installation,
     options: &ServerOptions,
-    user: Option<&ServerUser>,
     password: &str,
     scratch: &ScratchDir,
 ) -> Result<(), ServerError> {
     let data = data_dir(scratch);
-    fs::create_dir(&data).map_err(failed(format_args!("make {}", data.display())))?;
-    user.map_or(Ok(()), |user| user.own(&data)).map_err(failed(format_args!("give away {}", data.display())))?;
+    act_as(scratch.user(), || make_dir(&data)).map_err(failed(format_args!("make {}", data.display())))?;
     // As it is by default, H2 writes half a second after it has acknowledged.
     let delay = if options.durable { "SET WRITE_DELAY 0;\n" } else { "" };
     let mut script = format!("ALTER USER SA SET PASSWORD '{password}';\n{delay}");
     options.extra.iter().for_each(|(name, value)| script.push_str(&format!("SET {name} {value};\n")));
     // In a file, and not among the arguments, which everybody may read.
     let file = scratch.path().join("settings.sql");
-    let written = fs::write(&file, script).and_then(|()| user.map_or(Ok(()), |user| user.own(&file)));
-    written.map_err(failed(format_args!("write {}", file.display())))?;
-    let mut command = command(installation, "org.h2.tools.RunScript", user, scratch.path());
+    write_for_server(&file, &script, scratch.user()).map_err(failed(format_args!("write {}", file.display())))?;
+    let mut command = command(installation, "org.h2.tools.RunScript", scratch);
     command.args(["-url", &format!("jdbc:h2:{}/test", data.display()), "-user", "sa", "-script"]).arg(&file);
     let output = command.output().map_err(failed(format_args!("run {}", installation.java.display())))?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -310,12 +306,8 @@ fn make_database(
 }
 
 /// Starts the server, and reads its log from here on.
-fn launch(
-    installation: &Installation,
-    user: Option<&ServerUser>,
-    scratch: &ScratchDir,
-) -> Result<(ServerProcess, LogReader), ServerError> {
-    let mut command = command(installation, "org.h2.tools.Server", user, scratch.path());
+fn launch(installation: &Installation, scratch: &ScratchDir) -> Result<(ServerProcess, LogReader), ServerError> {
+    let mut command = command(installation, "org.h2.tools.Server", scratch);
     command.args(["-pg", "-pgPort", "0", "-baseDir"]).arg(data_dir(scratch));
     let log = log_path(scratch);
     let start = || {
@@ -345,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let error = Installation::find(&Programs::Dir(scratch.path().into())).unwrap_err().to_string();
         // Whichever is found to be missing first.
         assert!(

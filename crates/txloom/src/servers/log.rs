@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// How many lines of a log a report shows.
 pub const REPORT_LINES: usize = 15;
@@ -14,9 +16,11 @@ const REPORT_BYTES: u64 = 16 * 1024;
 /// A log that has grown beyond this is emptied between two cases.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
 
-/// Opens a log for a server to write to. Appending, so that it can be emptied while the server has it open.
+/// Opens a log for a server to write to, in a directory that the server cannot write to. Appending, so that it can be
+/// emptied while the server has it open.
 pub fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
+    let flags = OFlags::NOFOLLOW.bits() as i32;
+    OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(path)
 }
 
 /// The last lines of a log; none if it cannot be read.
@@ -94,7 +98,7 @@ mod tests {
 
     #[test]
     fn every_line_is_read_once_and_whole() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let path = scratch.path().join("log");
         let mut log = create(&path).unwrap();
         writeln!(log, "before").unwrap();
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_log_that_was_emptied_is_read_from_its_start() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let path = scratch.path().join("log");
         let mut log = create(&path).unwrap();
         let mut reader = LogReader::at_end(&path).unwrap();
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_report_shows_the_end_of_the_log() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let path = scratch.path().join("log");
         let text: String = (0..3000).map(|n| format!("line {n}\n")).collect();
         fs::write(&path, text).unwrap();

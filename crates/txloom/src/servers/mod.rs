@@ -6,32 +6,45 @@
 //! reachable only through a socket in that directory. (H2 and servers that replicate listen on the loopback device, and
 //! ask for a password that nobody else knows.)
 //!
-//! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have their
-//! working directory there. Both facts can be read by anybody at any time, so nothing has to be remembered: a lock file
-//! tells whether the owner is alive, and `/proc/PID/cwd` tells which processes belong to a directory.
+//! **Idea.** Everything that belongs to a server lies under one [`ScratchDir`], and the server's processes have a user of
+//! their own, or else their working directory there. Both can be read by any process at any time, so nothing has to be
+//! remembered: a lock file tells whether the owner is alive, `/proc` tells which processes belong to a directory.
 //!
 //! ```text
-//!   txloom 1                         txloom 2
-//!   ScratchDir::create ── locks ──┐
-//!   initdb, start                 │
-//!   …runs cases…                  │
-//!   killed with -9   lock is free ┘
-//!                                    sweep: lock taken, so the owner is dead
-//!                                      end the processes whose cwd is there
-//!                                      remove the directory
+//!   txloom 1                         guard                        txloom 2
+//!   ScratchDir::for_server, lock ──── reads from a pipe
+//!   initdb, start                     …
+//!   …runs cases…                      …
+//!   killed with -9, lock is free ──── the pipe has ended:
+//!                                     kills the processes
+//!                                                                 sweep: lock taken, so the owner is dead
+//!                                                                   end the processes, if any are left
+//!                                                                   remove the directory
 //! ```
 //!
-//! Files, in reading order: [`scratch`] (the directory, its lock, the sweep), [`user`] (servers refuse to run as root),
-//! [`process`] (start, notice the end, stop), [`log`] (what the server wrote), [`alarms`] (what of it is a complaint),
+//! **A case is a program.** A statement of a superuser can start programs with the rights of the server, and write
+//! whatever the server may write. So nothing is done with our own rights in a directory that the server owns, no file of
+//! the server is trusted, and a socket counts only if the server itself listens on it (`socket`).
+//!
+//! Files, in reading order: [`scratch`] (the directory, its lock, the sweep; `roots`: where such directories may be),
+//! [`user`] (the server's user), `files` (work on files as that user), [`confinement`] (namespaces, privileges),
+//! [`process`] (start, notice the end, stop), `guard` (ends servers when txloom is killed), `shared_memory` (frees what
+//! killed servers left), [`log`] (what the server wrote), `socket` (who listens), [`alarms`] (complaints in the log),
 //! `disk` and `fault` (how servers are broken), [`postgres`], `pristine` (data directories that are made once and copied),
 //! [`mysql`], [`h2`].
 //!
 //! **Limits.** Linux only: `/proc` and process descriptors are what makes "only ever signal our own" certain.
 
 pub mod scratch;
+mod roots;
 pub mod user;
+mod files;
+pub mod confinement;
 pub mod process;
+mod guard;
+mod shared_memory;
 pub mod log;
+mod socket;
 pub mod alarms;
 pub(crate) mod disk;
 pub(crate) mod fault;
@@ -45,7 +58,10 @@ pub(crate) mod testing;
 pub use h2::PrivateH2;
 pub use mysql::PrivateMySql;
 pub use postgres::PrivatePostgres;
+pub(crate) use scratch::abandon;
 pub use scratch::{ScratchDir, sweep};
+pub(crate) use socket::ServerSocket;
+pub use user::ServerUser;
 
 use std::fs::File;
 use std::io::Read;
@@ -53,6 +69,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use txloom_core::engine::{EngineError, EngineErrorKind};
+
+use self::confinement::Network;
 
 /// From which programs a private server is started.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -80,6 +98,9 @@ pub struct ServerOptions {
     pub durable: bool,
     /// Whether it has a small disk of its own, which can be filled.
     pub small_disk: bool,
+    /// The user that it runs as if root starts it, for whom files may have been prepared; no two servers may share one.
+    /// Without it, the server is given one of its own.
+    pub user: Option<ServerUser>,
     /// How many sessions it must have room for at least.
     pub sessions: usize,
     /// How long it may take to accept connections, recovery after a kill included.
@@ -92,7 +113,18 @@ const CONNECTIONS: usize = 100;
 /// Connections beside those of sessions: for setting up, watching, cancelling, and those that are still being closed.
 const CONNECTIONS_BESIDE: usize = 20;
 
+/// The settings by which servers are told to listen on a port.
+const LISTENING: &[&str] = &["listen_addresses", "skip-networking", "skip_networking"];
+
 impl ServerOptions {
+    /// The network that the server needs: that of the machine, if it is to listen on a port.
+    fn network(&self) -> Network {
+        match self.extra.iter().any(|(name, _)| LISTENING.contains(&name.as_str())) {
+            true => Network::Machine,
+            false => Network::None,
+        }
+    }
+
     /// The number of connections that the server is to have room for.
     fn connections(&self) -> usize {
         CONNECTIONS.max(self.sessions + CONNECTIONS_BESIDE)

@@ -4,29 +4,27 @@
 //! server of this process makes a pristine one, and every server of the same programs copies it: when it is started, and
 //! when it is to forget everything. It goes away with the last server that uses it.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::user::ServerUser;
-use super::{ScratchDir, ServerError, failed};
+use super::files::{copy_tree, open_to_readers};
+use super::user::act_as;
+use super::{ScratchDir, ServerError, ServerOptions, failed};
 
-/// A data directory in which nothing has happened yet.
+/// A data directory in which nothing has happened yet. It belongs to a user of its own, as which no server runs: servers
+/// may read it.
 #[derive(Debug)]
 pub(super) struct Pristine {
     program: PathBuf,
-    user: Option<ServerUser>,
     scratch: ScratchDir,
 }
 
 impl Pristine {
     /// The pristine directory for that server program: the one that a server of this process uses already, or a new one.
-    /// `make` is told where: a scratch directory, and the path of the data directory in it, which does not exist yet.
+    /// `make` is told where: a scratch directory, and the path of the data directory in its home, which does not exist yet.
     pub(super) fn of(
         program: &Path,
-        user: Option<&ServerUser>,
-        make: impl FnOnce(&Path, &Path) -> Result<(), ServerError>,
+        make: impl FnOnce(&ScratchDir, &Path) -> Result<(), ServerError>,
     ) -> Result<Arc<Pristine>, ServerError> {
         static KNOWN: Mutex<Vec<Weak<Pristine>>> = Mutex::new(Vec::new());
         // Kept locked while one is made: who comes second had better wait for it than make another one.
@@ -35,39 +33,37 @@ impl Pristine {
         if let Some(found) = known.iter().filter_map(Weak::upgrade).find(|found| found.program == *program) {
             return Ok(found);
         }
-        let scratch = ScratchDir::create(user).map_err(failed("make a scratch directory"))?;
-        let pristine = Arc::new(Pristine { program: program.to_path_buf(), user: user.cloned(), scratch });
-        make(pristine.scratch.path(), &pristine.data())?;
+        let scratch = ScratchDir::for_server(&ServerOptions::default());
+        let scratch = scratch.map_err(failed("make a scratch directory"))?;
+        let mut pristine = Pristine { program: program.to_path_buf(), scratch };
+        make(&pristine.scratch, &pristine.data())?;
+        seal(&mut pristine.scratch)?;
+        let pristine = Arc::new(pristine);
         known.push(Arc::downgrade(&pristine));
         Ok(pristine)
     }
 
     /// Where it is.
     pub(super) fn data(&self) -> PathBuf {
-        self.scratch.path().join("data")
+        self.scratch.home().join("data")
     }
 
-    /// Copies it to a directory that does not exist yet.
-    pub(super) fn copy_to(&self, target: &Path) -> Result<(), ServerError> {
-        copy_tree(&self.data(), target, self.user.as_ref())
-            .map_err(failed(format_args!("copy the pristine data directory to {}", target.display())))
+    /// Copies it into the home of a server, where it does not exist yet. Returns where it is.
+    pub(super) fn copy_to(&self, server: &ScratchDir) -> Result<PathBuf, ServerError> {
+        let target = server.home().join("data");
+        act_as(server.user(), || copy_tree(&self.data(), &target))
+            .map_err(failed(format_args!("copy the pristine data directory to {}", target.display())))?;
+        Ok(target)
     }
 }
 
-/// Copies a directory with its permissions; what is copied belongs to the user.
-pub(super) fn copy_tree(from: &Path, to: &Path, user: Option<&ServerUser>) -> io::Result<()> {
-    fs::create_dir(to)?;
-    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy_tree(&entry.path(), &target, user)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
-            user.map_or(Ok(()), |user| user.own(&target))?;
-        }
+/// Ends what has made a data directory, and lets the users of servers read it.
+pub(super) fn seal(scratch: &mut ScratchDir) -> Result<(), ServerError> {
+    scratch.processes().kill_all();
+    scratch.leave_unguarded();
+    let home = scratch.home();
+    match scratch.user() {
+        Some(user) => user.act(|| open_to_readers(&home)).map_err(failed(format_args!("open {}", home.display()))),
+        None => Ok(()),
     }
-    user.map_or(Ok(()), |user| user.own(to))
 }

@@ -1,9 +1,12 @@
 //! Server processes: start them, notice their end, stop them, and never signal anybody else's.
 //!
 //! A process number says little: the process may have ended and the number may have a new owner. A process *descriptor*
-//! (`pidfd`) names one process for ever. So a signal is sent in three steps: open the descriptor, read the process's
-//! working directory, and only if that lies in the server's own directory, signal through the descriptor. The worst
-//! that a change between the steps can do is that nobody is signalled.
+//! (`pidfd`) names one process for ever. So a signal is sent in three steps: open the descriptor, read whose the process
+//! is, and only if it is the server's, signal through the descriptor. The worst that a change between the steps can do is
+//! that nobody is signalled.
+//!
+//! A server's processes are those of its [user](super::user), if it has one to itself. Otherwise they are those whose
+//! working directory lies in the server's own directory, which a program that a case has started may leave.
 //!
 //! The descriptor also becomes readable when the process ends: waiting for an end with a limit needs no polling.
 
@@ -30,13 +33,6 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// How often somebody who waits for the end of a process looks whether the user wants to stop.
 const STOP_POLL: Duration = Duration::from_millis(20);
-
-/// How long an orphaned server may take to shut down before it is killed.
-const ORPHAN_LIMIT: Duration = Duration::from_secs(3);
-
-/// Where the servers that we start write the number of their main process, and the signal that ends such a server at
-/// once but tidily (shared memory is given back). One line per kind of server.
-const MAIN_PROCESSES: &[(&str, Signal)] = &[("data/postmaster.pid", Signal::QUIT)];
 
 /// The variables that a server's software is given as we have them: where things are, and what its sanitizers, if it was
 /// built with any, are to look for.
@@ -153,22 +149,99 @@ fn ends_within(descriptor: impl AsFd, limit: Duration) -> bool {
     }
 }
 
-/// A process that was found to belong to a directory.
-struct Found {
+/// A process that was found to belong to a server.
+struct FoundProcess {
     pid: Pid,
     descriptor: OwnedFd,
 }
 
-/// The processes whose working directory lies in `dir`, a path without links.
-fn processes_in(dir: &Path) -> Vec<Found> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let inside = |entry: fs::DirEntry| {
-        let pid = process_number(&entry.file_name())?;
-        let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-        cwd.starts_with(dir).then_some(Found { pid, descriptor })
-    };
-    entries.flatten().filter_map(inside).collect()
+/// The processes of a server, however they came to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServerProcesses<'a> {
+    /// The directory that they work in, a path without links.
+    pub(super) dir: &'a Path,
+    /// The user that they run as, if that is not us.
+    pub(super) user: Option<&'a ServerUser>,
+    /// A process of that user that is none of the server's.
+    pub(super) spared: Option<u32>,
+}
+
+impl ServerProcesses<'_> {
+    /// The processes that work in a directory, a path without links.
+    #[cfg(test)]
+    pub(super) fn below(dir: &Path) -> ServerProcesses<'_> {
+        ServerProcesses { dir, user: None, spared: None }
+    }
+
+    fn find(&self) -> Vec<FoundProcess> {
+        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+        let belonging = |entry: fs::DirEntry| {
+            let pid = process_number(&entry.file_name())?;
+            let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+            let is_spared = self.spared.and_then(|spared| i32::try_from(spared).ok()) == Some(pid.as_raw_pid());
+            (!is_spared && self.holds(&entry.path())).then_some(FoundProcess { pid, descriptor })
+        };
+        entries.flatten().filter_map(belonging).collect()
+    }
+
+    /// Whether the process of that entry of `/proc` is one of them.
+    fn holds(&self, entry: &Path) -> bool {
+        match self.user.filter(|user| user.is_dedicated()) {
+            Some(user) => user_of(entry) == Some(user.uid()),
+            None => fs::read_link(entry.join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.dir)),
+        }
+    }
+
+    /// Stops them all (SIGSTOP), lets `while_paused` pass, and lets them go on.
+    pub(super) fn pause(&self, while_paused: impl FnOnce()) {
+        let mut stopped: Vec<FoundProcess> = Vec::new();
+        // A process that was not stopped yet may have had children meanwhile: hence the loop.
+        loop {
+            let known: Vec<Pid> = stopped.iter().map(|process| process.pid).collect();
+            let new: Vec<_> = self.find().into_iter().filter(|process| !known.contains(&process.pid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for process in &new {
+                let _ = pidfd_send_signal(&process.descriptor, Signal::STOP);
+            }
+            stopped.extend(new);
+        }
+        while_paused();
+        for process in &stopped {
+            let _ = pidfd_send_signal(&process.descriptor, Signal::CONT);
+        }
+    }
+
+    /// Kills them all, until there is none; says whether that succeeded.
+    pub(super) fn kill_all(&self) -> bool {
+        let deadline = Instant::now() + KILL_LIMIT;
+        loop {
+            let found = self.find();
+            if found.is_empty() {
+                return true;
+            }
+            for process in &found {
+                let _ = pidfd_send_signal(&process.descriptor, Signal::KILL);
+            }
+            // A killed process's children may have had children meanwhile: hence the loop around.
+            for process in &found {
+                if !ends_within(&process.descriptor, deadline.saturating_duration_since(Instant::now())) {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+/// The user of the process of that entry of `/proc`; none if it has ended.
+pub(super) fn user_of(entry: &Path) -> Option<u32> {
+    let status = fs::read_to_string(entry.join("status")).ok()?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
+    match field("State:")? {
+        "Z" | "X" => None,
+        _ => field("Uid:")?.parse().ok(),
+    }
 }
 
 fn process_number(name: &OsStr) -> Option<Pid> {
@@ -181,67 +254,9 @@ pub fn is_gone_within(pid: i32, limit: Duration) -> bool {
     descriptor.is_none_or(|opened| opened.map_or(true, |descriptor| ends_within(descriptor, limit)))
 }
 
-/// Stops every process whose working directory lies in `dir` (SIGSTOP), lets `while_paused` pass, and lets them go on.
-pub fn pause_all_in(dir: &Path, while_paused: impl FnOnce()) {
-    let mut stopped: Vec<Found> = Vec::new();
-    // A process that was not stopped yet may have had children meanwhile: hence the loop.
-    loop {
-        let known: Vec<Pid> = stopped.iter().map(|process| process.pid).collect();
-        let new: Vec<Found> = processes_in(dir).into_iter().filter(|process| !known.contains(&process.pid)).collect();
-        if new.is_empty() {
-            break;
-        }
-        for process in &new {
-            let _ = pidfd_send_signal(&process.descriptor, Signal::STOP);
-        }
-        stopped.extend(new);
-    }
-    while_paused();
-    for process in &stopped {
-        let _ = pidfd_send_signal(&process.descriptor, Signal::CONT);
-    }
-}
-
-/// Kills every process whose working directory lies in `dir`, until there is none; says whether that succeeded.
-pub fn kill_all_in(dir: &Path) -> bool {
-    let deadline = Instant::now() + KILL_LIMIT;
-    loop {
-        let found = processes_in(dir);
-        if found.is_empty() {
-            return true;
-        }
-        for process in &found {
-            let _ = pidfd_send_signal(&process.descriptor, Signal::KILL);
-        }
-        // A killed server's children may have had children meanwhile: hence the loop around.
-        for process in &found {
-            if !ends_within(&process.descriptor, deadline.saturating_duration_since(Instant::now())) {
-                return false;
-            }
-        }
-    }
-}
-
-/// Ends the servers that somebody who is dead now started in `dir`: tidily if they can, by force if they must.
-pub fn end_servers_in(dir: &Path) {
-    let found = processes_in(dir);
-    for (file, signal) in MAIN_PROCESSES {
-        let main = first_line(&dir.join(file)).and_then(|line| Pid::from_raw(line.trim().parse().ok()?));
-        if let Some(process) = found.iter().find(|process| Some(process.pid) == main) {
-            let _ = pidfd_send_signal(&process.descriptor, *signal);
-            ends_within(&process.descriptor, ORPHAN_LIMIT);
-        }
-    }
-    kill_all_in(dir);
-}
-
-fn first_line(path: &Path) -> Option<String> {
-    fs::read_to_string(path).ok()?.lines().next().map(str::to_string)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::ScratchDir;
+    use super::super::{ScratchDir, ServerOptions};
     use super::*;
 
     fn spawn(scratch: &ScratchDir, script: &str) -> ServerProcess {
@@ -254,7 +269,7 @@ mod tests {
 
     #[test]
     fn an_end_is_noticed_with_its_cause_and_last_words() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         for (script, how) in [("echo words; exit 3", "exit code 3"), ("kill -SEGV $$", "signal 11")] {
             let mut process = spawn(&scratch, script);
             assert!(process.ends_within(LONG));
@@ -266,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_listen_is_killed() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let mut process = spawn(&scratch, "trap '' INT; echo ready; while :; do sleep 0.05; done");
         let mut reader = log::LogReader::at_end(&scratch.path().join("log")).unwrap();
         while reader.new_lines().unwrap().is_empty() && log::last_lines(&process.log).is_empty() {
@@ -278,7 +293,7 @@ mod tests {
 
     #[test]
     fn who_is_paused_does_nothing_and_goes_on() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let mut process = spawn(&scratch, "while :; do echo x; sleep 0.005; done");
         let size = || fs::metadata(scratch.path().join("log")).map_or(0, |log| log.len());
         let grows = || {
@@ -286,7 +301,7 @@ mod tests {
             (0..1_000).any(|_| !process.ends_within(Duration::from_millis(5)) && size() > before)
         };
         assert!(grows());
-        pause_all_in(scratch.path(), || {
+        ServerProcesses::below(scratch.path()).pause(|| {
             let before = size();
             std::thread::sleep(Duration::from_millis(50));
             assert_eq!(size(), before);
@@ -297,17 +312,26 @@ mod tests {
 
     #[test]
     fn only_processes_of_the_directory_are_found_and_ended() {
-        let (ours, other) = (ScratchDir::create(None).unwrap(), ScratchDir::create(None).unwrap());
+        let (ours, other) = (ScratchDir::create().unwrap(), ScratchDir::create().unwrap());
         let mut inside = spawn(&ours, "sleep 60");
         let mut outside = spawn(&other, "exec sleep 60");
-        // The number is in the file that the server would have written, but the process is somebody else's.
-        fs::create_dir(ours.path().join("data")).unwrap();
-        fs::write(ours.path().join("data/postmaster.pid"), format!("{}\n", outside.id())).unwrap();
-        end_servers_in(ours.path());
+        assert!(ServerProcesses::below(ours.path()).kill_all());
         assert!(inside.ends_within(LONG));
         assert_eq!(inside.death().unwrap().how, "signal 9");
         assert!(outside.death().is_none());
         outside.stop(&[(Signal::TERM, LONG)]);
         assert_eq!(outside.death().unwrap().how, "signal 15");
+    }
+
+    #[test]
+    fn a_program_that_a_case_has_started_cannot_hide_from_its_end() {
+        let scratch = ScratchDir::for_server(&ServerOptions::default()).unwrap();
+        let Some(user) = scratch.user() else { return };
+        let mut command = command(Path::new("/bin/sh"), Some(user), &scratch.home());
+        let status = command.args(["-c", "cd /; setsid sleep 60 & exit 0"]).status().unwrap();
+        assert!(status.success());
+        assert_eq!(scratch.processes().find().len(), 1);
+        assert!(scratch.processes().kill_all());
+        assert!(scratch.processes().find().is_empty());
     }
 }

@@ -75,6 +75,9 @@ pub fn promise(engine: &EngineInfo, level: &LevelName) -> Option<Promise> {
 
 /// How long the verdict and the survey of other levels may take together. The verdict takes as long as it takes.
 const SURVEY_TIME: Duration = Duration::from_secs(10);
+
+/// How long the verdict, and the survey, may each take after a Ctrl-C.
+const INTERRUPTED_TIME: Duration = Duration::from_millis(300);
 /// How many bytes the survey may allocate.
 const SURVEY_BYTES: u64 = 1 << 30;
 
@@ -108,9 +111,10 @@ impl Judgement<'_> {
     }
 }
 
-/// Tells when the time is over. A Ctrl-C that ended the storm does not end the check of what there is; one that comes now
-/// does.
+/// Tells when the time is over. A Ctrl-C that ended the storm leaves little time for the check of what there is; one that
+/// comes now ends it.
 fn over(start: Instant, limit: Duration) -> impl Fn() -> bool {
     let was_interrupted = interrupt::requested();
+    let limit = if was_interrupted { limit.min(INTERRUPTED_TIME) } else { limit };
     move || start.elapsed() >= limit || (interrupt::requested() && !was_interrupted)
 }

@@ -29,7 +29,8 @@
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
-//! * `killed`: what a killed txloom leaves, and who cleans it up
+//! * `killed`: what an ended txloom leaves, however it ended: nothing
+//! * `attacks`: cases that attack the machine through a private server of root's
 //! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
 //! * `originals`: the same programs in Java, Python and C, compiled and run for real, do what the interpreter does
 //! * `program_anomalies`: the small programs break and keep their invariants as they say
@@ -83,6 +84,7 @@ mod generated_schemas;
 mod generated;
 mod deep_statements;
 mod killed;
+mod attacks;
 mod program_calls;
 mod programs;
 mod originals;

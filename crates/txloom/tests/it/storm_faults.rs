@@ -94,7 +94,7 @@ fn a_commit_that_is_acknowledged_and_not_kept_is_found() {
 
 /// The data directory of the private PostgreSQL that lives below a directory.
 fn data(folder: &Path) -> Option<PathBuf> {
-    let mut places = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path().join("data"));
+    let mut places = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path().join("home/data"));
     places.find(|data| data.join("postmaster.pid").is_file())
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use txloom::engines::{self, Target};
 use txloom::execute::EngineRunner;
@@ -51,6 +51,16 @@ pub(crate) fn run(runner: &mut EngineRunner, case: &Case) -> Trace {
     let schedule = case.schedules().first().map(|schedule| (*schedule).clone());
     let request = RunRequest { case, target: 0, policy: Policy::Skip, mode: Mode::Scheduled(schedule) };
     runner.run(&request).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Waits until something is so; fails if that takes for ever.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(240), "timed out: {what}");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 /// The root of the repository.

@@ -121,7 +121,7 @@ impl Connection {
         let tls = &login.security.tls;
         let mode = match (tls.mode, &login.address) {
             // As with mysql: nobody listens between two processes of one machine.
-            (TlsMode::Allow | TlsMode::Prefer, Address::Unix(_)) => TlsMode::Disable,
+            (TlsMode::Allow | TlsMode::Prefer, Address::Unix(_) | Address::Private(_)) => TlsMode::Disable,
             (mode, _) => mode,
         };
         match Connection::attempt(login, &tls.with_mode(mode), deadline) {

@@ -127,7 +127,7 @@ impl MySqlEngine {
     /// The engine of a private server, which it stops when it is dropped.
     pub fn start_private(target: &str, server: PrivateMySql) -> Result<MySqlEngine, EngineError> {
         let login = Login {
-            address: Address::Unix(server.socket()),
+            address: Address::Private(server.socket()),
             user: server.superuser().to_string(),
             password: None,
             security: Security::default(),

@@ -120,7 +120,8 @@ impl Connection {
         let deadline = Instant::now() + LOGIN_TIME;
         let tls = &login.security.tls;
         // As with psql: nobody listens between two processes of one machine.
-        let mode = if matches!(login.address, Address::Unix(_)) { TlsMode::Disable } else { tls.mode };
+        let mode =
+            if matches!(login.address, Address::Unix(_) | Address::Private(_)) { TlsMode::Disable } else { tls.mode };
         let (first, second) = match mode {
             TlsMode::Allow => (TlsMode::Disable, Some(TlsMode::Require)),
             TlsMode::Prefer => (TlsMode::Prefer, Some(TlsMode::Disable)),

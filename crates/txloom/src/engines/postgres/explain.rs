@@ -33,7 +33,7 @@ pub(super) fn unreachable(target: &str, login: &Login, error: &ConnectError) -> 
 
 fn unreached(address: &Address, error: &io::Error) -> String {
     let (is_socket, host) = match address {
-        Address::Unix(_) => (true, ""),
+        Address::Unix(_) | Address::Private(_) => (true, ""),
         Address::Tcp { host, .. } => (false, host.as_str()),
     };
     match error.kind() {

@@ -50,10 +50,10 @@ use self::idle::Idle;
 use self::monitor::Monitor;
 use self::session::Endings;
 use self::types::TypeNames;
-use self::url::socket_in;
 use self::waits::Settling;
 use super::access::AccessOptions;
 use super::wire::security::Security;
+use super::wire::stream::Address;
 use crate::servers::PrivatePostgres;
 
 /// The levels that sessions may ask for, weakest first.
@@ -112,7 +112,7 @@ impl PostgresEngine {
     /// The engine of a private server, which it stops when it is dropped.
     pub fn start_private(target: &str, server: PrivatePostgres) -> Result<PostgresEngine, EngineError> {
         let login = Login {
-            address: socket_in(server.socket_dir(), server.port()),
+            address: Address::Private(server.socket()),
             user: server.superuser().to_string(),
             password: None,
             security: Security::default(),

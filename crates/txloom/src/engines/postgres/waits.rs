@@ -282,7 +282,7 @@ mod tests {
 
     impl World {
         fn new(major: u32) -> World {
-            let scratch = ScratchDir::create(None).unwrap();
+            let scratch = ScratchDir::create().unwrap();
             let path = scratch.path().join("log");
             let log = crate::servers::log::create(&path).unwrap();
             World { settling: Settling::by_log(&path, major).unwrap(), _scratch: scratch, log }

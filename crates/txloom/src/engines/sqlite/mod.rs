@@ -83,7 +83,7 @@ impl SqliteEngine {
         };
         // What a killed txloom left goes first.
         servers::sweep();
-        let directory = ScratchDir::create(None).map_err(|error| {
+        let directory = ScratchDir::create().map_err(|error| {
             let what =
                 format!("cannot make a directory for database files in {}: {error}", std::env::temp_dir().display());
             EngineError::new(target, EngineErrorKind::Unreachable(what))

@@ -1,12 +1,13 @@
 //! Certificates for tests, made by the `openssl` program: two authorities, servers and a client.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::servers::ScratchDir;
-use crate::servers::user::ServerUser;
+use crate::servers::{ScratchDir, ServerUser};
 
-/// A directory of certificates that a server's user owns.
+/// A directory of certificates, which a server's user owns.
 pub(in crate::engines) struct Certificates {
     dir: ScratchDir,
     user: Option<ServerUser>,
@@ -15,9 +16,9 @@ pub(in crate::engines) struct Certificates {
 impl Certificates {
     /// `ca`, `other-ca`; `right` and `wrong`, for that address and for another one; `named`, which has its name in the
     /// subject alone; `own`, signed by itself; and `client`, for the user `tls_user`.
-    pub(in crate::engines) fn make(users: &[&str], address: &str) -> Certificates {
-        let user = ServerUser::needed(users);
-        let certificates = Certificates { dir: ScratchDir::create(user.as_ref()).unwrap(), user };
+    pub(in crate::engines) fn make(address: &str) -> Certificates {
+        let certificates = Certificates { dir: ScratchDir::create().unwrap(), user: ServerUser::for_server().unwrap() };
+        fs::set_permissions(certificates.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         certificates.sign("ca", "/CN=ca", None, &[]);
         certificates.sign("other-ca", "/CN=other", None, &[]);
         let right = format!("subjectAltName=IP:{address}");
@@ -28,6 +29,11 @@ impl Certificates {
         certificates.sign("own", "/CN=own", None, &[&right]);
         certificates.sign("client", "/CN=tls_user", Some("ca"), &[leaf]);
         certificates
+    }
+
+    /// The user of the server that they were made for.
+    pub(in crate::engines) fn user(&self) -> Option<ServerUser> {
+        self.user.clone()
     }
 
     /// The certificate of that name.

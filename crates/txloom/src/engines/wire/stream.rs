@@ -15,12 +15,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_tcp_quickack;
 
 use super::tls::{TlsError, TlsOptions, TlsSession};
+use crate::servers::ServerSocket;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::engines) enum Address {
     /// A socket in the file system.
     Unix(PathBuf),
+    /// The socket of a private server.
+    Private(ServerSocket),
     /// A host and a port.
     Tcp {
         /// A name or an address.
@@ -34,6 +37,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Unix(path) => path.display().fmt(f),
+            Address::Private(socket) => socket.fmt(f),
             Address::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Address::Tcp { host, port } => write!(f, "{host}:{port}"),
         }
@@ -144,6 +148,7 @@ impl Stream {
     pub(in crate::engines) fn connect(address: &Address, deadline: Instant) -> io::Result<Stream> {
         match address {
             Address::Unix(path) => Ok(Stream::over(SocketKind::Unix(UnixStream::connect(path)?), Some(deadline))),
+            Address::Private(socket) => Ok(Stream::over(SocketKind::Unix(socket.connect()?), Some(deadline))),
             Address::Tcp { host, port } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for candidate in (host.as_str(), *port).to_socket_addrs()? {

@@ -9,6 +9,9 @@ pub struct DoctorReport {
     pub targets: Vec<TargetStatus>,
     /// Targets with planted bugs, e.g. `model+lost-update`, and what each bug does.
     pub planted: Vec<PlantedReport>,
+    /// What private servers, and with them the cases that they run, can do on this machine although they should not.
+    #[serde(default)]
+    pub unconfined: Vec<String>,
     /// How servers that are already running are named.
     pub running: Vec<RunningReport>,
     /// How servers are told to write the log that `analyze` reads.

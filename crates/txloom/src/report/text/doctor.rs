@@ -23,6 +23,8 @@ pub(crate) fn write(page: &mut Page, report: &DoctorReport) {
         ]);
     }
     table.write(page, 2);
+    let losses = report.unconfined.iter().map(|loss| ("private servers", Line::plain(loss.as_str())));
+    write_pairs(page, "Not prevented on this machine", &losses.collect::<Vec<_>>());
     let planted = report.planted.iter().map(|bug| (bug.target.as_str(), Line::plain(bug.what.as_str())));
     write_pairs(page, "With a planted bug, to see it found", &planted.collect::<Vec<_>>());
     let running = report.running.iter().map(|form| (form.target.as_str(), Line::plain(form.what.as_str())));

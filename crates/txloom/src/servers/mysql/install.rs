@@ -189,14 +189,14 @@ mod tests {
     fn what_is_missing_is_said_with_its_package() {
         let error = Installation::find(Product::MariaDb, &Programs::Version(vec![3, 1])).unwrap_err().to_string();
         assert!(error.contains("MariaDB 3.1 is not installed") && error.contains("mariadb-server"), "{error}");
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let error = Installation::find(Product::MySql, &Programs::Dir(scratch.path().into())).unwrap_err().to_string();
         assert!(error.contains("cannot find MySQL in ") && error.contains("`mysqld`"), "{error}");
     }
 
     #[test]
     fn a_mariadb_under_the_name_of_mysqld_is_no_mysql() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let dir = scratch.path().to_path_buf();
         let script = "#!/bin/sh\necho \"$0  Ver 10.11.14-MariaDB for Linux\"\n";
         std::fs::write(dir.join("mysqld"), script).unwrap();

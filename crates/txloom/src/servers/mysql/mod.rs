@@ -22,7 +22,6 @@ mod member;
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -35,18 +34,18 @@ pub use install::{Installation, Product};
 pub use member::{REPLICATOR, RingMember};
 
 use super::alarms::AlarmReader;
+use super::confinement::{self, Network};
 use super::disk::SmallDisk;
 use super::fault::{self, Breakable};
-use super::pristine::{Pristine, copy_tree};
-use super::process::{self, ServerProcess};
+use super::files::{copy_tree, open_to_readers, remove_any, write_for_server};
+use super::pristine::Pristine;
+use super::process::{ServerProcess, ServerProcesses};
 use super::scratch::{ScratchDir, sweep};
-use super::user::ServerUser;
+use super::socket::ServerSocket;
+use super::user::act_as;
 use super::{Programs, ServerError, ServerOptions, failed, log};
 use crate::execute::BACKSTOP;
 use crate::interrupt;
-
-/// The users that may run the server when we are root, best first.
-const USERS: &[&str] = &["mysql", "nobody"];
 
 /// How long a server that is restarted may take to shut down.
 const RESTART_LIMIT: Duration = Duration::from_secs(60);
@@ -139,9 +138,9 @@ const UNUSED_SIZES: &[&str] = &[
 pub struct PrivateMySql {
     installation: Installation,
     options: ServerOptions,
-    user: Option<ServerUser>,
     pristine: Arc<Pristine>,
     process: ServerProcess,
+    socket: ServerSocket,
     disk: Option<SmallDisk>,
     scratch: ScratchDir,
 }
@@ -151,26 +150,30 @@ impl PrivateMySql {
     pub fn start(product: Product, wanted: &Programs, options: ServerOptions) -> Result<PrivateMySql, ServerError> {
         sweep();
         let installation = Installation::find(product, wanted)?;
-        let user = ServerUser::needed(USERS);
-        let pristine = Pristine::of(&installation.server, user.as_ref(), |dir, data| {
-            initialise(&installation, user.as_ref(), dir, data)
-        })?;
-        let scratch = ScratchDir::for_server(&options, user.as_ref()).map_err(failed("make a scratch directory"))?;
-        let data = data_dir(&scratch);
-        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
+        let make = |scratch: &ScratchDir, data: &Path| initialise(&installation, scratch, data);
+        let pristine = Pristine::of(&installation.server, make)?;
+        let scratch = ScratchDir::for_server(&options).map_err(failed("make a scratch directory"))?;
+        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data_dir(&scratch), &scratch)).transpose()?;
         match &mut disk {
             Some(disk) => disk.copy(&pristine.data())?,
-            None => pristine.copy_to(&data)?,
+            None => drop(pristine.copy_to(&scratch)?),
         }
-        let process = launch(&installation, &options, user.as_ref(), disk.as_ref(), &scratch)?;
-        let mut server = PrivateMySql { installation, options, user, pristine, process, disk, scratch };
+        let process = launch(&installation, &options, disk.as_ref(), &scratch)?;
+        let socket = ServerSocket::at(socket(&scratch));
+        socket.belongs_to(process.id());
+        let mut server = PrivateMySql { installation, options, pristine, process, socket, disk, scratch };
         server.await_ready()?;
         Ok(server)
     }
 
-    /// The socket that it listens on.
-    pub fn socket(&self) -> PathBuf {
+    /// The path of the socket that it listens on.
+    pub fn socket_path(&self) -> PathBuf {
         socket(&self.scratch)
+    }
+
+    /// The socket, at which nobody else may listen.
+    pub(crate) fn socket(&self) -> ServerSocket {
+        self.socket.clone()
     }
 
     /// The user with all rights; no password is asked for.
@@ -190,7 +193,7 @@ impl PrivateMySql {
 
     /// The command with which a person looks inside, and the one that ends a server which was kept.
     pub fn client(&self) -> String {
-        let (socket, scratch) = (self.socket(), self.scratch.path().display());
+        let (socket, scratch) = (self.socket_path(), self.scratch.path().display());
         let look = format!("mysql -S {} -u {}", socket.display(), self.superuser());
         format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
     }
@@ -233,14 +236,14 @@ impl PrivateMySql {
     /// Kills it with SIGKILL. [`PrivateMySql::restart`] recovers the data.
     pub fn kill(&mut self) {
         self.process.stop(&[]);
-        process::kill_all_in(self.scratch.path());
+        self.processes().kill_all();
     }
 
     /// Starts it again on the data that it has, after it died or was killed.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.kill();
-        let (user, disk) = (self.user.as_ref(), self.disk.as_ref());
-        self.process = launch(&self.installation, &self.options, user, disk, &self.scratch)?;
+        self.process = launch(&self.installation, &self.options, self.disk.as_ref(), &self.scratch)?;
+        self.socket.belongs_to(self.process.id());
         self.await_ready()
     }
 
@@ -251,14 +254,14 @@ impl PrivateMySql {
             disk.copy(&self.pristine.data())?;
             return self.restart();
         }
-        let data = data_dir(&self.scratch);
-        match fs::remove_dir_all(&data) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed(format_args!("remove {}", data.display()))(error));
-            }
-            _ => self.pristine.copy_to(&data)?,
-        }
+        let home = self.scratch.home();
+        self.scratch.clear().map_err(failed(format_args!("empty {}", home.display())))?;
+        self.pristine.copy_to(&self.scratch)?;
         self.restart()
+    }
+
+    fn processes(&self) -> ServerProcesses<'_> {
+        ServerProcesses { spared: self.disk.as_ref().map(SmallDisk::helper), ..self.scratch.processes() }
     }
 
     /// Waits until the server greets who connects.
@@ -266,7 +269,7 @@ impl PrivateMySql {
         let limit = self.options.start_limit.0;
         let deadline = Instant::now() + limit;
         let program = self.installation.server.display().to_string();
-        while !greets(&self.socket()) {
+        while !greets(&self.socket) {
             self.process.ends_within(START_POLL);
             if let Some(death) = self.process.death() {
                 let log = death.log.join("\n  ");
@@ -285,8 +288,8 @@ impl PrivateMySql {
 }
 
 impl Breakable for PrivateMySql {
-    fn scratch(&self) -> &Path {
-        self.scratch.path()
+    fn processes(&self) -> ServerProcesses<'_> {
+        PrivateMySql::processes(self)
     }
 
     fn died(&mut self) -> Option<Death> {
@@ -321,7 +324,7 @@ impl Drop for PrivateMySql {
 }
 
 fn data_dir(scratch: &ScratchDir) -> PathBuf {
-    scratch.path().join("data")
+    scratch.home().join("data")
 }
 
 fn log_path(scratch: &ScratchDir) -> PathBuf {
@@ -329,13 +332,13 @@ fn log_path(scratch: &ScratchDir) -> PathBuf {
 }
 
 fn socket(scratch: &ScratchDir) -> PathBuf {
-    scratch.path().join("mysql.sock")
+    scratch.home().join("mysql.sock")
 }
 
 /// Whether a server at the socket says the first word, as this protocol's servers do.
-fn greets(socket: &Path) -> bool {
+fn greets(socket: &ServerSocket) -> bool {
     let greeting = || -> io::Result<usize> {
-        let mut stream = UnixStream::connect(socket)?;
+        let mut stream = socket.connect()?;
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;
         stream.read(&mut [0; 64])
     };
@@ -346,13 +349,13 @@ fn greets(socket: &Path) -> bool {
 fn command(
     installation: &Installation,
     program: &Path,
-    user: Option<&ServerUser>,
     disk: Option<&SmallDisk>,
-    dir: &Path,
+    scratch: &ScratchDir,
+    network: Network,
 ) -> Command {
     let mut command = match disk {
-        Some(disk) => disk.command(program, dir),
-        None => process::command(program, user, dir),
+        Some(disk) => disk.command(program, &scratch.home(), network),
+        None => confinement::command(program, scratch.user(), &scratch.home(), network),
     };
     if let Some(bundle) = &installation.bundle {
         command.env("LD_LIBRARY_PATH", &bundle.dir);
@@ -372,17 +375,13 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
 }
 
 /// Makes a pristine data directory.
-fn initialise(
-    installation: &Installation,
-    user: Option<&ServerUser>,
-    dir: &Path,
-    data: &Path,
-) -> Result<(), ServerError> {
+fn initialise(installation: &Installation, scratch: &ScratchDir, data: &Path) -> Result<(), ServerError> {
     if let Some(bundle) = &installation.bundle {
-        return copy_tree(&bundle.data, data, user).map_err(failed(format_args!("copy {}", bundle.data.display())));
+        let copied = copy_bundle(&bundle.data, scratch, data);
+        return copied.map_err(failed(format_args!("copy {}", bundle.data.display())));
     }
     let program = installation.initialiser.as_ref().unwrap_or(&installation.server);
-    let mut command = command(installation, program, user, None, dir);
+    let mut command = command(installation, program, None, scratch, Network::None);
     match installation.product {
         Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
         Product::MySql => command.arg("--initialize-insecure"),
@@ -390,7 +389,7 @@ fn initialise(
     command.arg(option("--datadir", data)).args(SIZES).args(UNSYNCHRONISED);
     // A server that starts removes what looks like temporary tables of its own from the directory for temporary files:
     // two that are initialised at once must not share one.
-    command.arg(option("--tmpdir", dir));
+    command.arg(option("--tmpdir", &scratch.home()));
     let output = command.output().map_err(failed(format_args!("run {}", program.display())))?;
     if output.status.success() {
         return Ok(());
@@ -400,19 +399,30 @@ fn initialise(
     Err(ServerError::Failed(format!("{} failed ({}): {}", program.display(), output.status, said.trim())))
 }
 
+/// Copies the data directory that comes with an unpacked server. It may be readable by its owner only, so there are two
+/// steps: we read it, and the server's user makes the copy.
+fn copy_bundle(bundle: &Path, scratch: &ScratchDir, data: &Path) -> io::Result<()> {
+    let readable = scratch.path().join("bundle");
+    copy_tree(bundle, &readable)?;
+    if scratch.user().is_some() {
+        open_to_readers(&readable)?;
+    }
+    act_as(scratch.user(), || copy_tree(&readable, data))?;
+    fs::remove_dir_all(&readable)
+}
+
 /// Starts the server.
 fn launch(
     installation: &Installation,
     options: &ServerOptions,
-    user: Option<&ServerUser>,
     disk: Option<&SmallDisk>,
     scratch: &ScratchDir,
 ) -> Result<ServerProcess, ServerError> {
-    let mut command = command(installation, &installation.server, user, disk, scratch.path());
+    let mut command = command(installation, &installation.server, disk, scratch, options.network());
     command.arg(option("--datadir", &data_dir(scratch)));
     command.arg(option("--socket", &socket(scratch)));
-    command.arg(option("--pid-file", &scratch.path().join("pid")));
-    command.arg(option("--tmpdir", scratch.path()));
+    command.arg(option("--pid-file", &scratch.home().join("pid")));
+    command.arg(option("--tmpdir", &scratch.home()));
     command.args(SIZES).args(if options.durable { DURABLE } else { UNSYNCHRONISED }).args(SETTINGS);
     command.arg(format!("--max-connections={}", options.connections()));
     command.args(SMALL.iter().filter(|_| disk.is_some()));
@@ -424,11 +434,11 @@ fn launch(
     if !options.first.is_empty() {
         let path = scratch.path().join("first.sql");
         let lines: String = options.first.iter().map(|sql| format!("{sql};\n")).collect();
-        fs::write(&path, lines).map_err(failed(format_args!("write {}", path.display())))?;
+        write_for_server(&path, &lines, scratch.user()).map_err(failed(format_args!("write {}", path.display())))?;
         command.arg(option("--init-file", &path));
     }
     // A server that died left its socket; one that greets must be the new one.
-    let _ = fs::remove_file(socket(scratch));
+    let _ = act_as(scratch.user(), || remove_any(&socket(scratch)));
     ServerProcess::spawn(command, &log_path(scratch))
         .map_err(failed(format_args!("start {}", installation.server.display())))
 }
@@ -460,15 +470,42 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_has_planted_leads_nowhere_and_hinders_nobody() {
+        let mut server = start(ServerOptions { first: vec!["SELECT 1".into()], ..ServerOptions::default() }).unwrap();
+        let outside = ScratchDir::create().unwrap();
+        let precious = outside.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        let (home, data) = (server.scratch.home(), data_dir(&server.scratch));
+        let plant = || -> io::Result<()> {
+            fs::remove_dir_all(&data)?;
+            std::os::unix::fs::symlink(outside.path(), &data)?;
+            let _ = fs::remove_file(home.join("mysql.sock"));
+            std::os::unix::fs::symlink(&precious, home.join("mysql.sock"))
+        };
+        server.kill();
+        act_as(server.scratch.user(), plant).unwrap();
+        server.renew().unwrap();
+        assert!(greets(&server.socket()));
+        if let Some(user) = server.scratch.user() {
+            let first = server.scratch.path().join("first.sql");
+            assert!(user.act(|| fs::write(&first, "DROP TABLE t")).is_err(), "it may be read, and not written");
+            assert!(user.act(|| fs::rename(&first, home.join("first.sql"))).is_err());
+        }
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2, "it, and the lock");
+    }
+
+    #[test]
     fn a_kept_server_outlives_us() {
         let server = start(ServerOptions { keep: true, ..ServerOptions::default() }).unwrap();
         let (dir, socket) = (server.scratch.path().to_path_buf(), server.socket());
         assert!(server.client().contains("/mysql.sock"));
+        let user = server.scratch.user().cloned();
         drop(server);
         assert!(greets(&socket));
         super::super::sweep();
         assert!(greets(&socket), "no sweep takes it");
-        assert!(process::kill_all_in(&dir));
+        assert!(ServerProcesses { dir: &dir, user: user.as_ref(), spared: None }.kill_all());
         fs::remove_dir_all(dir).unwrap();
     }
 

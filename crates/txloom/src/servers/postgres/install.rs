@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_directory_without_programs_is_said_to_have_none() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let error = Installation::find(&Programs::Dir(scratch.path().into())).unwrap_err().to_string();
         assert!(error.contains("cannot find PostgreSQL in ") && error.contains("initdb"), "{error}");
     }

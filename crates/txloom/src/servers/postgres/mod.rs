@@ -18,8 +18,7 @@ mod pristine;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,24 +29,21 @@ pub use install::Installation;
 
 use self::pristine::Pristine;
 use super::alarms::AlarmReader;
+use super::confinement;
 use super::disk::SmallDisk;
 use super::fault::{self, Breakable};
+use super::files::{clear, read_small};
 use super::log::{self, LogReader};
-use super::process::{self, ServerProcess};
+use super::process::{ServerProcess, ServerProcesses};
 use super::scratch::{ScratchDir, sweep};
-use super::user::ServerUser;
-use super::{Programs, ServerError, ServerOptions, failed};
+use super::socket::ServerSocket;
+use super::user::act_as;
+use super::{Programs, ServerError, ServerOptions, failed, shared_memory};
 use crate::execute::BACKSTOP;
 use crate::interrupt;
 
-/// The users that may run the server when we are root, best first.
-const USERS: &[&str] = &["postgres", "nobody"];
-
 /// How often a starting server is asked whether it is ready.
 const START_POLL: Duration = Duration::from_millis(2);
-
-/// How long a server that is thrown away may take to shut down before it is killed.
-const STOP_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long a server that is restarted may take to shut down, its checkpoint included.
 const RESTART_LIMIT: Duration = Duration::from_secs(60);
@@ -89,9 +85,9 @@ const NEWER_SETTINGS: &[(u32, &str, &str)] = &[(11, "jit", "off")];
 pub struct PrivatePostgres {
     installation: Installation,
     options: ServerOptions,
-    user: Option<ServerUser>,
     pristine: Arc<Pristine>,
     process: ServerProcess,
+    socket: ServerSocket,
     /// Where crashes of single backends are read.
     log: LogReader,
     /// The crash of a backend that was read there.
@@ -105,28 +101,34 @@ impl PrivatePostgres {
     pub fn start(wanted: &Programs, options: ServerOptions) -> Result<PrivatePostgres, ServerError> {
         sweep();
         let installation = Installation::find(wanted)?;
-        let user = ServerUser::needed(USERS);
-        let pristine = Pristine::of(&installation, user.as_ref())?;
-        let scratch = ScratchDir::for_server(&options, user.as_ref());
+        let pristine = Pristine::of(&installation)?;
+        let scratch = ScratchDir::for_server(&options);
         let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
-        let data = data_dir(&scratch);
-        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data, user.as_ref())).transpose()?;
-        fill_in(&pristine, disk.as_mut(), &data)?;
-        let (process, log) = launch(&installation, &options, user.as_ref(), disk.as_ref(), &scratch)?;
+        let mut disk = options.small_disk.then(|| SmallDisk::mount(&data_dir(&scratch), &scratch)).transpose()?;
+        fill_in(&pristine, disk.as_mut(), &scratch)?;
+        let (process, log) = launch(&installation, &pristine, &options, disk.as_ref(), &scratch)?;
+        let socket = ServerSocket::at(scratch.home().join(format!(".s.PGSQL.{PORT}")));
+        socket.belongs_to(process.id());
         let crash = None;
-        let mut server = PrivatePostgres { installation, options, user, pristine, process, log, crash, disk, scratch };
+        let mut server =
+            PrivatePostgres { installation, options, pristine, process, socket, log, crash, disk, scratch };
         server.await_ready()?;
         Ok(server)
     }
 
     /// The directory of the socket that it listens on.
-    pub fn socket_dir(&self) -> &Path {
-        self.scratch.path()
+    pub fn socket_dir(&self) -> PathBuf {
+        self.scratch.home()
+    }
+
+    /// The socket, at which nobody else may listen.
+    pub(crate) fn socket(&self) -> ServerSocket {
+        self.socket.clone()
     }
 
     /// The port that is part of the socket's name.
     pub fn port(&self) -> u16 {
-        5432
+        PORT
     }
 
     /// The user with all rights; no password is asked for.
@@ -151,8 +153,8 @@ impl PrivatePostgres {
 
     /// The command with which a person looks inside, and the one that ends a server which was kept.
     pub fn client(&self) -> String {
-        let (dir, port, scratch) = (self.socket_dir().display(), self.port(), self.scratch.path().display());
-        let look = format!("psql -h {dir} -p {port} -U {} postgres", self.superuser());
+        let (dir, port, scratch) = (self.socket_dir(), self.port(), self.scratch.path().display());
+        let look = format!("psql -h {} -p {port} -U {} postgres", dir.display(), self.superuser());
         format!("{look}; afterwards: kill {} && rm -r {scratch}", self.id())
     }
 
@@ -186,8 +188,10 @@ impl PrivatePostgres {
 
     /// Whether the configuration that `ALTER SYSTEM` writes differs from the pristine one.
     pub fn is_reconfigured(&self) -> bool {
-        let size = |path: PathBuf| fs::metadata(path).map(|metadata| metadata.len()).ok();
-        size(self.data().join(ALTERED)) != size(self.pristine.file(ALTERED))
+        let altered = self.data().join(ALTERED);
+        let size = act_as(self.scratch.user(), || fs::symlink_metadata(altered));
+        let pristine = fs::metadata(self.pristine.file(ALTERED));
+        size.map(|found| (found.len(), found.is_file())).ok() != pristine.map(|found| (found.len(), true)).ok()
     }
 
     /// Keeps the log from filling the disk. Call it when nobody is interested in what it says.
@@ -208,22 +212,29 @@ impl PrivatePostgres {
     /// Kills all of its processes at once, with SIGKILL. [`PrivatePostgres::restart`] recovers the data.
     pub fn kill(&mut self) {
         self.process.stop(&[]);
-        process::kill_all_in(self.scratch.path());
+        self.processes().kill_all();
     }
 
     /// Starts it again on the data that it has, after it died or was killed.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.stop();
-        let (user, disk) = (self.user.as_ref(), self.disk.as_ref());
-        let (process, log) = launch(&self.installation, &self.options, user, disk, &self.scratch)?;
+        let (process, log) =
+            launch(&self.installation, &self.pristine, &self.options, self.disk.as_ref(), &self.scratch)?;
         (self.process, self.log, self.crash) = (process, log, None);
+        self.socket.belongs_to(self.process.id());
         self.await_ready()
     }
 
     /// Starts it again with pristine data: whatever was done to it is forgotten.
     pub fn renew(&mut self) -> Result<(), ServerError> {
         self.stop();
-        fill_in(&self.pristine, self.disk.as_mut(), &data_dir(&self.scratch))?;
+        let home = self.scratch.home();
+        let kept = clear(&home, self.scratch.user(), Some(DATA)).is_ok();
+        if !kept || fill_in(&self.pristine, self.disk.as_mut(), &self.scratch).is_err() {
+            // Something in the way can only be removed by force; then there is nothing left to build on.
+            self.scratch.clear().map_err(failed(format_args!("empty {}", home.display())))?;
+            fill_in(&self.pristine, self.disk.as_mut(), &self.scratch)?;
+        }
         self.restart()
     }
 
@@ -232,12 +243,14 @@ impl PrivatePostgres {
         self.disk.as_ref().map_or_else(|| data_dir(&self.scratch), SmallDisk::outside)
     }
 
-    /// Ends all of its processes. Not by SIGINT, which would write a checkpoint of data that is about to be removed:
-    /// SIGQUIT ends the server at once and gives back its shared memory, too.
+    /// Ends all of its processes, without a checkpoint of data that is about to be removed.
     fn stop(&mut self) {
-        self.process.stop(&[(Signal::QUIT, STOP_LIMIT)]);
-        process::kill_all_in(self.scratch.path());
-        free_shared_memory(&self.data());
+        self.kill();
+        shared_memory::free(self.scratch.path(), self.scratch.user());
+    }
+
+    fn processes(&self) -> ServerProcesses<'_> {
+        ServerProcesses { spared: self.disk.as_ref().map(SmallDisk::helper), ..self.scratch.processes() }
     }
 
     /// Waits until the server says in its pid file, as `pg_ctl` reads it, that it accepts connections.
@@ -246,7 +259,9 @@ impl PrivatePostgres {
         let deadline = Instant::now() + limit;
         let pid_file = self.data().join("postmaster.pid");
         let program = self.installation.bin.join("postgres");
-        while !is_ready(&fs::read_to_string(&pid_file).unwrap_or_default(), self.process.id()) {
+        let user = self.scratch.user().cloned();
+        let says = || act_as(user.as_ref(), || Ok(read_small(&pid_file))).unwrap_or_default();
+        while !is_ready(&says(), self.process.id()) {
             self.process.ends_within(START_POLL);
             if let Some(death) = self.process.death() {
                 let log = death.log.join("\n  ");
@@ -266,8 +281,8 @@ impl PrivatePostgres {
 }
 
 impl Breakable for PrivatePostgres {
-    fn scratch(&self) -> &Path {
-        self.scratch.path()
+    fn processes(&self) -> ServerProcesses<'_> {
+        PrivatePostgres::processes(self)
     }
 
     fn died(&mut self) -> Option<Death> {
@@ -301,24 +316,17 @@ impl Drop for PrivatePostgres {
     }
 }
 
-/// Gives back the little piece of System V shared memory by which a server keeps others off its data directory. A
-/// server that was killed leaves it behind, along with the pid file whose seventh line has its number; a machine has
-/// room for some thousands.
-pub(super) fn free_shared_memory(data: &Path) {
-    let pid_file = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-    let id = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse::<u32>().ok());
-    if let Some(id) = id {
-        // Without the program, or the right, it stays behind: that is no reason to fail.
-        let mut ipcrm = Command::new("ipcrm");
-        let _ = ipcrm.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    }
-}
-
 /// What `ALTER SYSTEM` writes to.
 const ALTERED: &str = "postgresql.auto.conf";
 
+/// The name of the data directory, in the home of a server.
+const DATA: &str = "data";
+
+/// The port that is part of the socket's name: nobody else has a socket in that directory.
+const PORT: u16 = 5432;
+
 fn data_dir(scratch: &ScratchDir) -> PathBuf {
-    scratch.path().join("data")
+    scratch.home().join(DATA)
 }
 
 fn log_path(scratch: &ScratchDir) -> PathBuf {
@@ -326,25 +334,25 @@ fn log_path(scratch: &ScratchDir) -> PathBuf {
 }
 
 /// Makes the data directory a copy of the pristine one.
-fn fill_in(pristine: &Pristine, disk: Option<&mut SmallDisk>, data: &Path) -> Result<(), ServerError> {
-    disk.map_or_else(|| pristine.restore_to(data), |disk| disk.copy(&pristine.data()))
+fn fill_in(pristine: &Pristine, disk: Option<&mut SmallDisk>, scratch: &ScratchDir) -> Result<(), ServerError> {
+    disk.map_or_else(|| pristine.restore_to(scratch), |disk| disk.copy(&pristine.data()))
 }
 
 /// Starts the main process, and reads its log from here on.
 fn launch(
     installation: &Installation,
+    pristine: &Pristine,
     options: &ServerOptions,
-    user: Option<&ServerUser>,
     disk: Option<&SmallDisk>,
     scratch: &ScratchDir,
 ) -> Result<(ServerProcess, LogReader), ServerError> {
     let program = installation.bin.join("postgres");
     let mut command = match disk {
-        Some(disk) => disk.command(&program, scratch.path()),
-        None => process::command(&program, user, scratch.path()),
+        Some(disk) => disk.command(&program, &scratch.home(), options.network()),
+        None => confinement::command(&program, scratch.user(), &scratch.home(), options.network()),
     };
-    command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.path());
-    let major = major_version(&disk.map_or_else(|| data_dir(scratch), SmallDisk::outside));
+    command.arg("-D").arg(data_dir(scratch)).arg("-k").arg(scratch.home());
+    let major = major_version(pristine);
     let newer = NEWER_SETTINGS.iter().filter(|(since, ..)| major >= *since).map(|(_, name, value)| (*name, *value));
     let extra = options.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let backstop = format!("{}ms", BACKSTOP.as_millis());
@@ -360,14 +368,16 @@ fn launch(
     let start = || -> io::Result<_> {
         log::create(&log)?;
         let reader = LogReader::at_end(&log)?;
-        Ok((ServerProcess::spawn(command, &log)?, reader))
+        let process = ServerProcess::spawn(command, &log)?;
+        shared_memory::note(scratch.path(), process.id())?;
+        Ok((process, reader))
     };
     start().map_err(failed(format_args!("start {}", program.display())))
 }
 
-/// The version that made a data directory; 0 if it does not say.
-fn major_version(data: &Path) -> u32 {
-    fs::read_to_string(data.join("PG_VERSION")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+/// The version that made the data directory; 0 if it does not say. The copy is not asked: a case may have changed it.
+fn major_version(pristine: &Pristine) -> u32 {
+    fs::read_to_string(pristine.file("PG_VERSION")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The pid file holds the process number in its first line and the status in its eighth.
@@ -394,7 +404,7 @@ fn crash_in(line: &str, postmaster: u32) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
+    use super::super::{process, testing};
     use super::*;
 
     #[test]
@@ -443,10 +453,36 @@ mod tests {
         assert!(dir.exists(), "its owner lives");
         owner.kill().unwrap();
         owner.wait().unwrap();
-        assert!(dir.exists() && !process::is_gone_within(pid, Duration::ZERO));
+        assert!(process::is_gone_within(pid, Duration::from_secs(60)), "the guard ends the server");
+        assert!(dir.exists());
         sweep();
         assert!(!dir.exists());
-        assert!(process::is_gone_within(pid, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_a_server_has_planted_leads_nowhere_and_hinders_nobody() {
+        let mut server = PrivatePostgres::start(&Programs::Newest, ServerOptions::default()).unwrap();
+        let outside = ScratchDir::create().unwrap();
+        let precious = outside.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        let (home, data) = (server.scratch.home(), data_dir(&server.scratch));
+        let plant = || -> io::Result<()> {
+            fs::remove_dir_all(&data)?;
+            std::os::unix::fs::symlink(outside.path(), &data)?;
+            let _ = fs::remove_file(home.join(".s.PGSQL.5432.lock"));
+            fs::create_dir_all(home.join(".s.PGSQL.5432.lock/deep"))?;
+            let shut = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+            fs::set_permissions(home.join(".s.PGSQL.5432.lock/deep"), shut)
+        };
+        server.kill();
+        act_as(server.scratch.user(), plant).unwrap();
+        server.renew().unwrap();
+        assert!(server.socket().connect().is_ok());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2, "it, and the lock");
+        let scratch = server.scratch.path().to_path_buf();
+        drop(server);
+        assert!(!scratch.exists());
     }
 
     #[test]

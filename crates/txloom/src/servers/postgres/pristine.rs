@@ -9,28 +9,28 @@
 //! thousand files. (Making new files is what costs: some file systems search long for a number that was not in use a
 //! moment ago.)
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
-use super::super::process::command;
-use super::super::user::ServerUser;
-use super::super::{ScratchDir, ServerError, failed};
+use super::super::files::{copy_file, make_dir, remove_any};
+use super::super::pristine::seal;
+use super::super::user::act_as;
+use super::super::{ScratchDir, ServerError, ServerOptions, confinement, failed};
 use super::install::Installation;
 
-/// A data directory as `initdb` left it.
+/// A data directory as `initdb` left it. It belongs to a user of its own, as which no server runs: servers may read it.
 #[derive(Debug)]
 pub(super) struct Pristine {
     installation: Installation,
-    user: Option<ServerUser>,
     scratch: ScratchDir,
 }
 
 impl Pristine {
     /// The pristine directory of that installation: the one that a server of this process uses already, or a new one.
-    pub(super) fn of(installation: &Installation, user: Option<&ServerUser>) -> Result<Arc<Pristine>, ServerError> {
+    pub(super) fn of(installation: &Installation) -> Result<Arc<Pristine>, ServerError> {
         static KNOWN: Mutex<Vec<Weak<Pristine>>> = Mutex::new(Vec::new());
         // Kept locked while one is made: who comes second had better wait for it than make another one.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -38,21 +38,24 @@ impl Pristine {
         if let Some(found) = known.iter().filter_map(Weak::upgrade).find(|found| found.installation == *installation) {
             return Ok(found);
         }
-        let pristine = Arc::new(Pristine::make(installation, user)?);
+        let pristine = Arc::new(Pristine::make(installation)?);
         known.push(Arc::downgrade(&pristine));
         Ok(pristine)
     }
 
-    fn make(installation: &Installation, user: Option<&ServerUser>) -> Result<Pristine, ServerError> {
-        let scratch = ScratchDir::create_in_memory(user);
+    fn make(installation: &Installation) -> Result<Pristine, ServerError> {
+        let scratch = ScratchDir::for_server(&ServerOptions::default());
         let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
-        let pristine = Pristine { installation: installation.clone(), user: user.cloned(), scratch };
+        let mut pristine = Pristine { installation: installation.clone(), scratch };
         let program = installation.bin.join("initdb");
-        let mut initdb = command(&program, user, pristine.scratch.path());
+        let (user, home) = (pristine.scratch.user(), pristine.scratch.home());
+        let list = pristine.scratch.path().join("passwd");
+        let mut initdb = confinement::named_command(&program, user, &home, &list)
+            .map_err(failed(format_args!("write {}", list.display())))?;
         initdb.arg("-D").arg(pristine.data()).args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
         let output = initdb.output().map_err(|error| cannot_run(&program, user.is_some(), &error))?;
         if output.status.success() {
-            return Ok(pristine);
+            return seal(&mut pristine.scratch).map(|()| pristine);
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(ServerError::Failed(format!("{} failed ({}): {}", program.display(), output.status, said.trim())))
@@ -64,12 +67,13 @@ impl Pristine {
     }
 
     pub(super) fn data(&self) -> PathBuf {
-        self.scratch.path().join("data")
+        self.scratch.home().join("data")
     }
 
-    /// Makes the target, whether it exists or not, a copy.
-    pub(super) fn restore_to(&self, target: &Path) -> Result<(), ServerError> {
-        restore(&self.data(), target, self.user.as_ref())
+    /// Makes the data directory of a server, whether it exists or not, a copy.
+    pub(super) fn restore_to(&self, server: &ScratchDir) -> Result<(), ServerError> {
+        let target = server.home().join("data");
+        act_as(server.user(), || restore(&self.data(), &target))
             .map_err(failed(format_args!("make {} a copy of the pristine data directory", target.display())))
     }
 }
@@ -89,37 +93,38 @@ fn untouched_time() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)
 }
 
-/// Makes `to` a copy of `from` with the same permissions, belonging to the user; what has not changed is left alone.
-fn restore(from: &Path, to: &Path, user: Option<&ServerUser>) -> io::Result<()> {
-    if !to.exists() {
-        fs::create_dir(to)?;
-        fs::set_permissions(to, fs::metadata(from)?.permissions())?;
-        user.map_or(Ok(()), |user| user.own(to))?;
+/// Makes `to` a copy of `from`; what has not changed is left alone.
+fn restore(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(to) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => {
+            remove_any(to)?;
+            make_dir(to)?;
+        }
+        Err(_) => make_dir(to)?,
     }
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            restore(&entry.path(), &target, user)?;
+            restore(&entry.path(), &target)?;
         } else if !is_untouched(&target, &entry.metadata()?) {
-            fs::copy(entry.path(), &target)?;
-            user.map_or(Ok(()), |user| user.own(&target))?;
-            File::options().write(true).open(&target)?.set_modified(untouched_time())?;
+            copy_file(&entry.path(), &target)?.set_modified(untouched_time())?;
         }
     }
     for entry in fs::read_dir(to)? {
         let entry = entry?;
         if !from.join(entry.file_name()).exists() {
-            let is_dir = entry.file_type()?.is_dir();
-            if is_dir { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+            remove_any(&entry.path())?;
         }
     }
     Ok(())
 }
 
 fn is_untouched(copy: &Path, original: &Metadata) -> bool {
-    let same = |copy: Metadata| Ok(copy.len() == original.len() && copy.modified()? == untouched_time());
-    fs::metadata(copy).and_then(same).unwrap_or(false)
+    let same =
+        |copy: Metadata| Ok(copy.is_file() && copy.len() == original.len() && copy.modified()? == untouched_time());
+    fs::symlink_metadata(copy).and_then(same).unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -128,19 +133,22 @@ mod tests {
 
     #[test]
     fn a_copy_is_restored_whatever_was_done_to_it() {
-        let scratch = ScratchDir::create(None).unwrap();
+        let scratch = ScratchDir::create().unwrap();
         let (from, to) = (scratch.path().join("from"), scratch.path().join("to"));
         fs::create_dir_all(from.join("base")).unwrap();
         for (name, content) in [("a", "one"), ("base/b", "two"), ("base/c", "three")] {
             fs::write(from.join(name), content).unwrap();
         }
-        restore(&from, &to, None).unwrap();
+        restore(&from, &to).unwrap();
         fs::write(to.join("a"), "ONE").unwrap();
         fs::remove_file(to.join("base/b")).unwrap();
         fs::create_dir_all(to.join("new/deep")).unwrap();
         std::os::unix::fs::symlink(&from, to.join("link")).unwrap();
+        fs::remove_file(to.join("base/c")).unwrap();
+        fs::write(scratch.path().join("outside"), "precious").unwrap();
+        std::os::unix::fs::symlink(scratch.path().join("outside"), to.join("base/c")).unwrap();
         fs::write(to.join("base/d"), "four").unwrap();
-        restore(&from, &to, None).unwrap();
+        restore(&from, &to).unwrap();
         let mut found: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         found.sort();
         assert_eq!(found, ["a", "base"]);
@@ -148,5 +156,7 @@ mod tests {
         assert_eq!(fs::read_to_string(to.join("a")).unwrap(), "one");
         assert_eq!(fs::read_to_string(to.join("base/b")).unwrap(), "two");
         assert!(from.join("base/c").exists(), "a link is removed, not what it leads to");
+        assert_eq!(fs::read_to_string(to.join("base/c")).unwrap(), "three");
+        assert_eq!(fs::read_to_string(scratch.path().join("outside")).unwrap(), "precious");
     }
 }

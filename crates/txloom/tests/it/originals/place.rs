@@ -44,7 +44,7 @@ impl Place {
     /// Starts a PostgreSQL server that writes every statement into a file of that ending: `csv` or `json`.
     pub(crate) fn logging_as(ending: &str) -> Place {
         let mut place = Place::with("postgres", POSTGRES_TABLES);
-        place.log = place.log.with_file_name("data").join("log/statements").with_extension(ending);
+        place.log = place.log.with_file_name("home").join("data/log/statements").with_extension(ending);
         place
     }
 
@@ -69,8 +69,8 @@ impl Place {
     fn mariadb(options: ServerOptions) -> Place {
         let server = PrivateMySql::start(Product::MariaDb, &Programs::Newest, options);
         let server = server.unwrap_or_else(|error| panic!("{error}"));
-        let socket = server.socket();
-        let log = server.log_path().with_file_name("data").join("general.log");
+        let socket = server.socket_path();
+        let log = server.log_path().with_file_name("home").join("data/general.log");
         let engine = MySqlEngine::start_private("mariadb", server).unwrap_or_else(|error| panic!("{error}"));
         Place { engine: Box::new(engine), socket, log }
     }

@@ -27,7 +27,7 @@ fn foreign(extra: &[(&str, &str)]) -> (PrivateMySql, u16) {
         ("performance-schema", "OFF"),
     ];
     let server = private(&[&usual, extra].concat());
-    let socket = server.socket().display().to_string();
+    let socket = server.socket_path().display().to_string();
     let mut engine = MySqlEngine::connect("root", &format!("mysql://root@/?socket={socket}"), &ALL).unwrap();
     let mut root = open(&mut engine, 0);
     for sql in [

@@ -22,12 +22,17 @@ use txloom_core::outcome::{Outcome, StatementResult};
 use super::super::testing::{InFlight, LIMIT, Shared, await_wait, ok, open_session, reset_engine, session};
 use super::MySqlEngine;
 use crate::servers::mysql::Product;
-use crate::servers::{PrivateMySql, Programs, ServerOptions, testing};
+use crate::servers::{PrivateMySql, Programs, ServerOptions, ServerUser, testing};
 
 /// A server of the test's own, with extra settings.
 fn private(extra: &[(&str, &str)]) -> PrivateMySql {
+    private_of(None, extra)
+}
+
+/// A private server that runs as that user.
+fn private_of(user: Option<ServerUser>, extra: &[(&str, &str)]) -> PrivateMySql {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    PrivateMySql::start(Product::MariaDb, &Programs::Newest, ServerOptions { extra, ..ServerOptions::default() })
+    PrivateMySql::start(Product::MariaDb, &Programs::Newest, ServerOptions { extra, user, ..ServerOptions::default() })
         .unwrap()
 }
 

@@ -18,17 +18,20 @@ struct TlsServer {
 
 impl TlsServer {
     fn start(certificate: &str) -> TlsServer {
-        let certificates = Certificates::make(&["mysql"], ADDRESS);
+        let certificates = Certificates::make(ADDRESS);
         let port = TcpListener::bind((ADDRESS, 0)).unwrap().local_addr().unwrap().port();
         let path = |path: std::path::PathBuf| path.display().to_string();
-        let server = private(&[
-            ("skip-networking", "0"),
-            ("bind-address", ADDRESS),
-            ("port", &port.to_string()),
-            ("ssl-cert", &path(certificates.certificate(certificate))),
-            ("ssl-key", &path(certificates.key(certificate))),
-            ("ssl-ca", &path(certificates.certificate("ca"))),
-        ]);
+        let server = private_of(
+            certificates.user(),
+            &[
+                ("skip-networking", "0"),
+                ("bind-address", ADDRESS),
+                ("port", &port.to_string()),
+                ("ssl-cert", &path(certificates.certificate(certificate))),
+                ("ssl-key", &path(certificates.key(certificate))),
+                ("ssl-ca", &path(certificates.certificate("ca"))),
+            ],
+        );
         let server = TlsServer { server, certificates, port };
         server.ask("INSTALL SONAME 'auth_ed25519'");
         for (user, how) in [
@@ -43,7 +46,7 @@ impl TlsServer {
     }
 
     fn ask(&self, sql: &str) {
-        let url = format!("mysql://{}@?socket={}", self.server.superuser(), self.server.socket().display());
+        let url = format!("mysql://{}@?socket={}", self.server.superuser(), self.server.socket_path().display());
         let outcome = attempt(&url).unwrap().execute(sql).unwrap();
         assert_eq!(outcome.error, None, "{sql}");
     }
@@ -126,7 +129,7 @@ fn a_certificate_for_another_host_is_noticed_when_names_are_checked() {
 fn a_server_without_tls_is_used_only_where_that_is_allowed() {
     let server = private(&[("skip-ssl", "1")]);
     let url = |mode: &str| {
-        let (user, socket) = (server.superuser(), server.socket());
+        let (user, socket) = (server.superuser(), server.socket_path());
         format!("mysql://{user}@?socket={}&ssl-mode={mode}", socket.display())
     };
     assert!(attempt(&url("PREFERRED")).is_ok());

@@ -27,8 +27,8 @@ use txloom_core::formats::spec::tester::{Flow, Tester};
 
 use self::connections::SpecConnections;
 use super::super::wire::security::Security;
+use super::super::wire::stream::Address;
 use super::connection::{Connection, Login};
-use super::url::socket_in;
 use super::{explain, limited};
 use crate::servers::{PrivatePostgres, Programs, ServerOptions};
 
@@ -98,7 +98,7 @@ impl IsolationHarness {
 
     fn login(&self, database: &str) -> Login {
         Login {
-            address: socket_in(self.server.socket_dir(), self.server.port()),
+            address: Address::Private(self.server.socket()),
             user: self.server.superuser().to_string(),
             password: None,
             security: Security::default(),

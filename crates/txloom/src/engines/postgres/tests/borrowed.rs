@@ -1,6 +1,7 @@
 //! Servers that are not ours: one of our own plays the part.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use txloom_core::engine::EngineErrorKind;
@@ -12,7 +13,6 @@ use super::super::connection::{Connection, Login};
 use super::super::url::socket_in;
 use super::*;
 use crate::servers::ScratchDir;
-use crate::servers::user::ServerUser;
 
 /// A user who may do anything, allowed to.
 const ALL: AccessOptions = AccessOptions {
@@ -38,11 +38,13 @@ local all all scram-sha-256
 
 impl Foreign {
     fn start() -> Foreign {
-        let scratch = ScratchDir::create(ServerUser::needed(&["postgres"]).as_ref()).unwrap();
+        let scratch = ScratchDir::create().unwrap();
+        // For the server's user to read.
+        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let hba = scratch.path().join("hba");
         fs::write(&hba, HBA).unwrap();
         let server = private(&[("hba_file", hba.to_str().unwrap()), ("deadlock_timeout", "50ms")]);
-        let admin = Connection::open(&login(server.socket_dir())).unwrap();
+        let admin = Connection::open(&login(&server.socket_dir())).unwrap();
         let mut foreign = Foreign { server, admin };
         foreign.ask("SET password_encryption = 'scram-sha-256'");
         foreign.ask("CREATE ROLE owner LOGIN CREATEDB PASSWORD 'it''s @ secret/'");
@@ -133,7 +135,7 @@ fn every_kind_of_password_is_understood() {
         let login = |password: &str| Login {
             user: user.to_string(),
             password: Some(Password(password.to_string())),
-            ..login(foreign.server.socket_dir())
+            ..login(&foreign.server.socket_dir())
         };
         assert!(Connection::open(&login(password)).is_ok(), "{user}");
         assert!(Connection::open(&login("wrong")).is_err(), "{user}");

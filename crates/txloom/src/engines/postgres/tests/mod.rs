@@ -18,14 +18,19 @@ use txloom_core::outcome::{Outcome, StatementResult};
 
 use super::super::testing::{InFlight, LIMIT, Shared, await_wait, ok, open_session, reset_engine, session};
 use super::PostgresEngine;
-use crate::servers::{PrivatePostgres, Programs, ServerOptions};
+use crate::servers::{PrivatePostgres, Programs, ServerOptions, ServerUser};
 
 /// A server of the test's own, with extra settings. The variable `TXLOOM_TEST_POSTGRES` names the directory of another
 /// PostgreSQL than the newest one that is installed.
 fn private(extra: &[(&str, &str)]) -> PrivatePostgres {
+    private_of(None, extra)
+}
+
+/// A private server that runs as that user.
+fn private_of(user: Option<ServerUser>, extra: &[(&str, &str)]) -> PrivatePostgres {
     let extra = extra.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
     let programs = std::env::var_os("TXLOOM_TEST_POSTGRES").map_or(Programs::Newest, |dir| Programs::Dir(dir.into()));
-    PrivatePostgres::start(&programs, ServerOptions { extra, ..ServerOptions::default() }).unwrap()
+    PrivatePostgres::start(&programs, ServerOptions { extra, user, ..ServerOptions::default() }).unwrap()
 }
 
 /// Takes the shared engine, and resets it to a setup.

@@ -29,18 +29,21 @@ impl TlsServer {
         static COUNT: AtomicU32 = AtomicU32::new(1);
         let (pid, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let address = format!("127.{}.{}.{count}", 64 + pid / 250 % 60, 1 + pid % 250);
-        let certificates = Certificates::make(&["postgres"], &address);
+        let certificates = Certificates::make(&address);
         let hba = certificates.certificate("hba");
         std::fs::write(&hba, HBA).unwrap();
         let path = |path: std::path::PathBuf| path.display().to_string();
-        let server = private(&[
-            ("listen_addresses", &address),
-            ("hba_file", &path(hba)),
-            ("ssl", "on"),
-            ("ssl_cert_file", &path(certificates.certificate("right"))),
-            ("ssl_key_file", &path(certificates.key("right"))),
-            ("ssl_ca_file", &path(certificates.certificate("ca"))),
-        ]);
+        let server = private_of(
+            certificates.user(),
+            &[
+                ("listen_addresses", &address),
+                ("hba_file", &path(hba)),
+                ("ssl", "on"),
+                ("ssl_cert_file", &path(certificates.certificate("right"))),
+                ("ssl_key_file", &path(certificates.key("right"))),
+                ("ssl_ca_file", &path(certificates.certificate("ca"))),
+            ],
+        );
         let server = TlsServer { server, certificates, address };
         server.ask("CREATE ROLE tls_user LOGIN");
         for user in ["open_user", "clear_user", "plain_user", "hashed_user"] {

@@ -87,6 +87,7 @@ fn doctor() -> DoctorReport {
                 ),
             ),
         ],
+        unconfined: vec!["servers can reach the network (`unshare --net` fails)".to_string()],
         planted: vec![PlantedReport {
             target: "model+lost-update".to_string(),
             what: "an update is let through".to_string(),
