@@ -23,6 +23,9 @@ pub(super) fn any<'p, T>(
             let mut setup = Setup { program, calls, ids: IDS.to_vec(), start: Vec::new() };
             for start in &starts {
                 setup.start.clone_from(start);
+                if !(0..start.len()).all(|place| setup.is_consistent(start, place, true)) {
+                    continue;
+                }
                 if let Some(found) = satisfies(&setup) {
                     return Some(found);
                 }
