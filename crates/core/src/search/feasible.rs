@@ -39,6 +39,9 @@ use crate::value::Value;
 /// How often the solver is asked for other values before we give up.
 const ROUNDS_MAX: usize = 24;
 
+/// How often values are looked for that people like to read.
+const WISHES_MAX: usize = 6;
+
 /// How often values are looked for that lead calls elsewhere.
 const DIVERSIONS_MAX: usize = 4;
 
@@ -276,13 +279,42 @@ impl<'s, 'a> Search<'s, 'a> {
         self.tried.clear();
     }
 
-    /// Values that people like to read, if they show as well.
+    /// Values that people like to read, if they show as well. Where those that come first do not, they are excluded, and
+    /// others are asked for.
     fn nicer(&mut self) -> Option<Model> {
         self.wish();
-        match self.ask() {
-            solve::Answer::Possible(model) => self.shows(&model).then_some(model),
-            _ => None,
+        let before = self.tried.clone();
+        let positive = self.positive_arguments();
+        self.tried.extend(positive);
+        let found = self.nice();
+        self.tried = before;
+        found.or_else(|| self.nice())
+    }
+
+    fn nice(&mut self) -> Option<Model> {
+        for _ in 0..WISHES_MAX {
+            match self.ask() {
+                solve::Answer::Possible(model) if self.shows(&model) => return Some(model),
+                solve::Answer::Possible(_) => {}
+                _ => return None,
+            }
         }
+        None
+    }
+
+    /// That no argument is NULL, and that numbers are at least 1.
+    fn positive_arguments(&mut self) -> Vec<Bool> {
+        let mut all = Vec::new();
+        for symbol in self.stage.arguments.iter().flat_map(|one| one.values()) {
+            let problem = &mut self.symbols.problem;
+            all.push(problem.not(symbol.null));
+            if let Shape::Number { digits, scale } = symbol.shape {
+                let one = problem.constant(10_i128.pow(scale));
+                all.push(problem.at_most(one, digits));
+            }
+        }
+        all.retain(|one| self.symbols.problem.as_truth(*one).is_none());
+        all
     }
 
     /// Small numbers, no NULLs, few rows.
@@ -303,8 +335,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let columns = rows.iter().flat_map(|row| row.columns.iter().copied());
         for symbol in arguments.into_iter().chain(columns) {
             match symbol.shape {
-                Shape::Number { digits, .. } if problem.as_constant(digits).is_none() => {
-                    let one = problem.constant(1);
+                Shape::Number { digits, scale } if problem.as_constant(digits).is_none() => {
+                    let one = problem.constant(10_i128.pow(scale));
                     let positive = problem.at_most(one, digits);
                     problem.prefer([positive]);
                     problem.prefer_small(digits);
@@ -314,8 +346,18 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// Calls of one procedure should say different things where they may.
+    /// Calls of one procedure should say different things where they may, and so should the arguments of a call: nobody
+    /// transfers money from an account to itself.
     fn wish_distinct(&mut self) {
+        for arguments in &self.stage.arguments {
+            let all: Vec<_> = arguments.values().collect();
+            for (at, value) in all.iter().enumerate() {
+                for other in all[..at].iter().filter(|other| other.is_like(value)) {
+                    let differ = hops::differ(&mut self.symbols, value, other);
+                    self.symbols.problem.prefer([differ]);
+                }
+            }
+        }
         for (at, one) in self.stage.arguments.iter().enumerate() {
             for other in &self.stage.arguments[..at] {
                 for (name, value) in one {

@@ -33,9 +33,8 @@ impl Run<'_, '_> {
 
     /// Whether an access locks one row that is neither added nor removed by a call, nor given.
     fn is_sure(&self, access: &TableAccess) -> bool {
-        let is_lock = access.effect == Deed::Read
-            && access.lock.is_some_and(|lock| lock != Lock::Release)
-            && access.finds_one();
+        let is_lock =
+            access.effect == Deed::Read && access.lock.is_some_and(|lock| lock != Lock::Release) && access.finds_one();
         let nodes = self.ground.calls.iter().flat_map(|called| &called.access.nodes);
         let mut others = nodes.flat_map(|node| &node.access.tables).filter(|other| other.table == access.table);
         let is_steady = |other: &TableAccess| matches!(other.effect, Deed::Read | Deed::Update);

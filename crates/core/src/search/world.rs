@@ -168,7 +168,8 @@ impl<'a> Slots<'a> {
         let inserts = inserts_of(ground, ways, &self.definition.name);
         if advisory::find(&self.definition.name).is_some() {
             let count = ground.calls.iter().flat_map(|called| &called.access.nodes);
-            let count = count.flat_map(|node| &node.access.tables).filter(|one| one.table == self.definition.name).count();
+            let count =
+                count.flat_map(|node| &node.access.tables).filter(|one| one.table == self.definition.name).count();
             (0..count.min(LOCKS_MAX)).for_each(|_| self.push_unknown(None, symbols));
             self.owned = self.rows.len();
             return;

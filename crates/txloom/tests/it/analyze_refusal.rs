@@ -176,7 +176,7 @@ fn named_locks_of_mariadb_outlive_transactions() {
              DELIMITER ;"
         )
     };
-    limited(|| {
+    limited(move || {
         let release = "SELECT RELEASE_LOCK('accounts') INTO ok;";
         is_silent("mariadb", &program("", release));
         is_found("mariadb", &program(release, ""));

@@ -19,8 +19,8 @@ use sqlparser::ast::{
 
 use crate::case::Case;
 use crate::outcome::Outcome;
-use crate::program::interpret::CallEnd;
 use crate::program::Language;
+use crate::program::interpret::CallEnd;
 use crate::program::schema::Schema;
 use crate::sql::StatementKind;
 use crate::sql::parse::parse;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef, ColumnOption,
     ConstraintCharacteristics, CreateIndex, CreateTable, CreateView, DataType, DeferrableInitial, Expr,
-    ForeignKeyConstraint, GeneratedAs, Ident, IndexColumn, ReferentialAction,
-    Statement, TableConstraint, UserDefinedTypeRepresentation,
+    ForeignKeyConstraint, GeneratedAs, Ident, IndexColumn, ReferentialAction, Statement, TableConstraint,
+    UserDefinedTypeRepresentation,
 };
 
 use super::{Action, Check, Column, ColumnType, DefaultValue, ForeignKey, Key, Schema, Table, TypeKind, View};

@@ -200,7 +200,8 @@ impl<'p> Setup<'p> {
         let (count, table) = (self.ids.len(), place / self.ids.len());
         let unique = self.program.unique.get(table) == Some(&true);
         let mut others = (table * count..(table + 1) * count).filter(|other| *other != place && rows[*other].is_there);
-        let is_same = |other: usize| rows[place].columns[0].is_some() && rows[other].columns[0] == rows[place].columns[0];
+        let is_same =
+            |other: usize| rows[place].columns[0].is_some() && rows[other].columns[0] == rows[place].columns[0];
         if unique && rows[place].is_there && others.any(is_same) {
             return false;
         }
