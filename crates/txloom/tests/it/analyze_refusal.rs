@@ -1,6 +1,7 @@
 //! A refusal is no anomaly: constraints, version columns and locks silence what they prevent, and nothing else.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use txloom::execute::EngineRunner;
 use txloom::report::json;
@@ -16,7 +17,8 @@ use crate::support::{TestDir, engine, limited, output};
 
 /// What a search finds in a program at PostgreSQL's or MariaDB's read committed.
 fn found(target: &str, program: &str) -> (AnomaliesReport, i32) {
-    let dir = TestDir::new("analyze-refusal");
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let dir = TestDir::new(&format!("analyze-refusal-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
     let path = dir.path().join("program.sql");
     std::fs::write(&path, program).expect("a directory of our own");
     let path = path.to_str().expect("a plain path");
@@ -152,6 +154,9 @@ fn a_row_that_everybody_locks_is_there() {
         is_silent("postgres", &deposit("PERFORM 1 FROM locks WHERE name = 1 FOR UPDATE;", ""));
         is_found("postgres", &deposit("PERFORM 1 FROM locks WHERE name = 1 FOR SHARE;", ""));
         is_found("postgres", &deposit("PERFORM 1 FROM locks WHERE name = p_other FOR UPDATE;", ""));
+        is_silent("postgres", &deposit("UPDATE locks SET taken = taken + 1 WHERE name = 1;", ""));
+        // That somebody has taken it is not certain.
+        is_found("postgres", &deposit("PERFORM 1 FROM locks WHERE name = 1 AND taken = 0 FOR UPDATE;", ""));
     });
 }
 

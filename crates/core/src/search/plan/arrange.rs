@@ -86,6 +86,12 @@ fn last_end(call: &Call, first: usize, last: usize) -> Option<usize> {
     (first + 1..last).rev().find(|step| !call.steps[*step].is_statement || call.steps[*step].releases)
 }
 
+/// The step behind those that release locks after the last node, and before its transaction ends; these come at once.
+fn released_behind(call: &Call, last: usize) -> usize {
+    let open = (last + 1..call.steps.len()).take_while(|step| call.steps[*step].is_statement);
+    open.filter(|step| call.steps[*step].releases).last().unwrap_or(last) + 1
+}
+
 /// Everything in order.
 pub(super) fn arrange(calls: &[Call], interleaving: &Interleaving, choice: &Choice) -> Vec<Item> {
     let mut items = Vec::new();
@@ -108,13 +114,14 @@ pub(super) fn arrange(calls: &[Call], interleaving: &Interleaving, choice: &Choi
         {
             add(*call, node + 1..end + 1);
         }
-        if *number + 1 == nodes.len() && !choice.late_tails[*call] {
-            add(*call, node + 1..steps.len());
+        if *number + 1 == nodes.len() {
+            let end = if choice.late_tails[*call] { released_behind(&calls[*call], node) } else { steps.len() };
+            add(*call, node + 1..end);
         }
     }
     for (call, _) in choice.late_tails.iter().enumerate().filter(|(_, late)| **late) {
         let last = calls[call].nodes[calls[call].nodes.len() - 1];
-        add(call, last + 1..calls[call].steps.len());
+        add(call, released_behind(&calls[call], last)..calls[call].steps.len());
     }
     items
 }
