@@ -53,6 +53,11 @@ pub trait Dialect: Sync + fmt::Debug {
         LevelPlace::Before
     }
 
+    /// True if an UPDATE reports the rows whose values it has changed, not those that it has found.
+    fn counts_changed_rows(&self) -> bool {
+        false
+    }
+
     /// What a statement does to its transaction.
     fn kind(&self, sql: &str) -> StatementKind {
         StatementKind::of(sql)

@@ -33,6 +33,10 @@ impl Dialect for MySql {
         }
     }
 
+    fn counts_changed_rows(&self) -> bool {
+        true
+    }
+
     fn spelling(&self, construct: Construct, version: &Version) -> Option<Spelling> {
         spellings::find(spellings::MYSQL, construct, version)
     }

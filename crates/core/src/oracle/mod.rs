@@ -64,7 +64,7 @@ pub fn with_policy(name: &str, policy: &Policy) -> Option<Box<dyn Oracle>> {
     match name {
         diff::NAME => Some(Box::new(diff::Diff { policy, ..diff::Diff::default() })),
         serial::NAME => Some(Box::new(serial::Serial { policy, ..serial::Serial::default() })),
-        calls::NAME => Some(Box::new(calls::Calls { policy, excused: &[] })),
+        calls::NAME => Some(Box::new(calls::Calls { policy })),
         invariant::NAME => Some(Box::new(invariant::Invariant { policy })),
         crash::NAME => Some(Box::new(crash::Crash { policy })),
         graph::NAME => Some(Box::new(graph::GraphOracle { policy, ..graph::GraphOracle::default() })),

@@ -39,6 +39,9 @@ use crate::value::Value;
 /// How often the solver is asked for other values before we give up.
 const ROUNDS_MAX: usize = 24;
 
+/// How often values are looked for that people like to read.
+const WISHES_MAX: usize = 6;
+
 /// How often values are looked for that lead calls elsewhere.
 const DIVERSIONS_MAX: usize = 4;
 
@@ -173,16 +176,15 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn search(mut self) -> Feasible {
-        let orders = orders(self.asked.cycle.visits.len(), self.asked.ground.calls.len());
         for round in 1..=ROUNDS_MAX {
             if self.asked.work.is_spent() {
                 break;
             }
             match self.ask() {
                 solve::Answer::Possible(model) => {
-                    if self.shows(&model, &orders) {
-                        self.divert(&orders);
-                        let nice = self.nicer(&orders);
+                    if self.shows(&model) {
+                        self.divert();
+                        let nice = self.nicer();
                         let model = nice.unwrap_or(model);
                         return Feasible::Yes(Box::new(self.values(&model, round)), self.plan(&model));
                     }
@@ -196,15 +198,17 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// Whether no serial order leaves the same. For those that do, or that cannot be computed, values like these are
     /// excluded. (An order that inserts a row that the plan has no place for leaves something else.)
-    fn shows(&mut self, model: &Model, orders: &[Vec<usize>]) -> bool {
+    fn shows(&mut self, model: &Model) -> bool {
         let mut shows = true;
-        for order in orders {
+        let (made, decided) = self.made(model);
+        for order in &self.orders(&made) {
             let values = self.symbols.problem.evaluate(model);
             let guide = Guide::Model(model, values);
             let mut run =
                 Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
             let outcome = run.one_by_one(order).map(|()| run.outcome());
             let guard = run.guard;
+            let guard = self.symbols.problem.and(guard, decided);
             let elsewhere = self.symbols.problem.not(guard);
             let outcome = match outcome {
                 Ok(outcome) => outcome,
@@ -216,11 +220,11 @@ impl<'s, 'a> Search<'s, 'a> {
                     continue;
                 }
             };
-            let differs = self.outcome.differs(&outcome, &mut self.symbols);
+            let differs = self.outcome.differs(&outcome, &made, &mut self.symbols);
             let values = self.symbols.problem.evaluate(model);
             if values.truth(differs) != Some(true) {
                 shows = false;
-                self.is_partial |= self.outcome.is_vague(&outcome, &self.symbols);
+                self.is_partial |= self.outcome.is_vague(&outcome, &made, &self.symbols);
                 let lemma = self.symbols.problem.or(elsewhere, differs);
                 self.symbols.problem.demand(lemma);
             }
@@ -228,40 +232,89 @@ impl<'s, 'a> Search<'s, 'a> {
         shows
     }
 
+    /// Which calls were made and not refused, with a model's values, and the condition under which these are they.
+    fn made(&mut self, model: &Model) -> (Vec<bool>, Bool) {
+        let values = self.symbols.problem.evaluate(model);
+        let (mut made, mut decided) = (Vec::new(), self.symbols.always);
+        for refused in self.outcome.refused.clone() {
+            let is_refused = values.truth(refused) == Some(true);
+            let so = if is_refused { refused } else { self.symbols.problem.not(refused) };
+            decided = self.symbols.problem.and(decided, so);
+            made.push(!is_refused);
+        }
+        (made, decided)
+    }
+
+    /// The serial orders of the calls that were made.
+    fn orders(&self, made: &[bool]) -> Vec<Vec<usize>> {
+        orders(self.asked.cycle.visits.len(), made)
+    }
+
     /// Looks for values with which, in no serial order, all calls go the ways that they go in the plan: that somebody was
     /// told there is a seat left says more than a number that is off by one. If there are such values, others are
     /// excluded.
-    fn divert(&mut self, orders: &[Vec<usize>]) {
+    fn divert(&mut self) {
         for _ in (0..DIVERSIONS_MAX).take_while(|_| !self.asked.work.is_spent()) {
             let solve::Answer::Possible(model) = self.ask() else { break };
             let mut is_diverted = true;
-            for order in orders {
+            let (made, decided) = self.made(&model);
+            for order in &self.orders(&made) {
                 let guide = Guide::Model(&model, self.symbols.problem.evaluate(&model));
                 let mut run =
                     Run::new(self.asked.ground, &self.stage.world, &mut self.symbols, &self.stage.arguments, guide);
                 let is_same = run.one_by_one(order).is_ok()
-                    && run.locals.iter().zip(self.asked.ways).all(|(local, way)| local.path == way.nodes);
+                    && order.iter().all(|at| run.locals[*at].path == self.asked.ways[*at].nodes);
                 let guard = run.guard;
                 if is_same {
                     is_diverted = false;
+                    let guard = self.symbols.problem.and(guard, decided);
                     let elsewhere = self.symbols.problem.not(guard);
                     self.tried.push(elsewhere);
                 }
             }
-            if is_diverted && self.shows(&model, orders) {
+            if is_diverted && self.shows(&model) {
                 return;
             }
         }
         self.tried.clear();
     }
 
-    /// Values that people like to read, if they show as well.
-    fn nicer(&mut self, orders: &[Vec<usize>]) -> Option<Model> {
+    /// Values that people like to read, if they show as well. Where those that come first do not, they are excluded, and
+    /// others are asked for.
+    fn nicer(&mut self) -> Option<Model> {
         self.wish();
-        match self.ask() {
-            solve::Answer::Possible(model) => self.shows(&model, orders).then_some(model),
-            _ => None,
+        let before = self.tried.clone();
+        let positive = self.positive_arguments();
+        self.tried.extend(positive);
+        let found = self.nice();
+        self.tried = before;
+        found.or_else(|| self.nice())
+    }
+
+    fn nice(&mut self) -> Option<Model> {
+        for _ in 0..WISHES_MAX {
+            match self.ask() {
+                solve::Answer::Possible(model) if self.shows(&model) => return Some(model),
+                solve::Answer::Possible(_) => {}
+                _ => return None,
+            }
         }
+        None
+    }
+
+    /// That no argument is NULL, and that numbers are at least 1.
+    fn positive_arguments(&mut self) -> Vec<Bool> {
+        let mut all = Vec::new();
+        for symbol in self.stage.arguments.iter().flat_map(|one| one.values()) {
+            let problem = &mut self.symbols.problem;
+            all.push(problem.not(symbol.null));
+            if let Shape::Number { digits, scale } = symbol.shape {
+                let one = problem.constant(10_i128.pow(scale));
+                all.push(problem.at_most(one, digits));
+            }
+        }
+        all.retain(|one| self.symbols.problem.as_truth(*one).is_none());
+        all
     }
 
     /// Small numbers, no NULLs, few rows.
@@ -282,8 +335,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let columns = rows.iter().flat_map(|row| row.columns.iter().copied());
         for symbol in arguments.into_iter().chain(columns) {
             match symbol.shape {
-                Shape::Number { digits, .. } if problem.as_constant(digits).is_none() => {
-                    let one = problem.constant(1);
+                Shape::Number { digits, scale } if problem.as_constant(digits).is_none() => {
+                    let one = problem.constant(10_i128.pow(scale));
                     let positive = problem.at_most(one, digits);
                     problem.prefer([positive]);
                     problem.prefer_small(digits);
@@ -293,8 +346,18 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// Calls of one procedure should say different things where they may.
+    /// Calls of one procedure should say different things where they may, and so should the arguments of a call: nobody
+    /// transfers money from an account to itself.
     fn wish_distinct(&mut self) {
+        for arguments in &self.stage.arguments {
+            let all: Vec<_> = arguments.values().collect();
+            for (at, value) in all.iter().enumerate() {
+                for other in all[..at].iter().filter(|other| other.is_like(value)) {
+                    let differ = hops::differ(&mut self.symbols, value, other);
+                    self.symbols.problem.prefer([differ]);
+                }
+            }
+        }
         for (at, one) in self.stage.arguments.iter().enumerate() {
             for other in &self.stage.arguments[..at] {
                 for (name, value) in one {
@@ -354,12 +417,15 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 }
 
-/// All orders of so many calls; those behind them, up to `all`, come first in each.
-fn orders(count: usize, all: usize) -> Vec<Vec<usize>> {
-    let mut orders: Vec<Vec<usize>> = vec![(count..all).collect()];
-    for _ in 0..count {
+/// All orders of the calls that were made, of which the first `count` are in any order; those behind them come first.
+fn orders(count: usize, made: &[bool]) -> Vec<Vec<usize>> {
+    let is_made = |at: &usize| made[*at];
+    let mut orders: Vec<Vec<usize>> = vec![(count..made.len()).filter(is_made).collect()];
+    let own: Vec<usize> = (0..count).filter(is_made).collect();
+    for _ in &own {
         let longer = orders.iter().flat_map(|order| {
-            (0..count).filter(|next| !order.contains(next)).map(|next| order.iter().copied().chain([next]).collect())
+            let left = own.iter().filter(|next| !order.contains(next));
+            left.map(|next| order.iter().copied().chain([*next]).collect())
         });
         orders = longer.collect();
     }

@@ -1,4 +1,5 @@
-//! What calls leave behind: their outputs and the rows; and whether two runs leave the same.
+//! What calls leave behind: their outputs and the rows; and whether two runs leave the same. Calls that were
+//! [refused](super::refusal) do not count.
 
 use super::answer::Line;
 use super::hops::{differ, is_opaque, unlike};
@@ -14,6 +15,8 @@ pub(super) struct Outcome {
     calls: Vec<(Ended, Vec<Vec<Line>>)>,
     /// The rows of each table.
     tables: Vec<Vec<Row>>,
+    /// For each call, whether it was refused.
+    pub(super) refused: Vec<Bool>,
 }
 
 impl Run<'_, '_> {
@@ -22,15 +25,16 @@ impl Run<'_, '_> {
         let call = |local: &super::run::Local| (local.ended.clone().unwrap_or(Ended::Failed), local.shown.clone());
         let calls = self.locals.iter().map(call).collect();
         let tables = (0..self.world.tables.len()).map(|table| self.rows_finally(table)).collect();
-        Outcome { calls, tables }
+        Outcome { calls, tables, refused: self.refused_calls() }
     }
 }
 
 impl Outcome {
-    /// Whether two runs of the same calls certainly leave something different.
-    pub(super) fn differs(&self, other: &Outcome, symbols: &mut Symbols) -> Bool {
+    /// Whether two runs of the same calls certainly leave something different, as far as these calls go that were made.
+    pub(super) fn differs(&self, other: &Outcome, made: &[bool], symbols: &mut Symbols) -> Bool {
         let mut any = symbols.never;
-        for ((ended, shown), (other_ended, other_shown)) in self.calls.iter().zip(&other.calls) {
+        let calls = self.calls.iter().zip(&other.calls).zip(made).filter(|(_, made)| **made).map(|(calls, _)| calls);
+        for ((ended, shown), (other_ended, other_shown)) in calls {
             let differs = match (ended, other_ended) {
                 (Ended::Failed, Ended::Failed) => continue,
                 (Ended::Returned(outputs), Ended::Returned(others)) => {
@@ -52,10 +56,11 @@ impl Outcome {
 
 impl Outcome {
     /// Whether two runs of the same calls may leave something different where nobody knows what.
-    pub(super) fn is_vague(&self, other: &Outcome, symbols: &Symbols) -> bool {
+    pub(super) fn is_vague(&self, other: &Outcome, made: &[bool], symbols: &Symbols) -> bool {
         let is_vague = |(a, b): (&Symbol, &Symbol)| a != b && (is_opaque(a, symbols) || is_opaque(b, symbols));
         let any_vague = |a: &[Symbol], b: &[Symbol]| a.iter().zip(b).any(is_vague);
-        let mut calls = self.calls.iter().zip(&other.calls);
+        let calls = self.calls.iter().zip(&other.calls).zip(made);
+        let mut calls = calls.filter(|(_, made)| **made).map(|(calls, _)| calls);
         let mut rows = self.tables.iter().flatten().zip(other.tables.iter().flatten());
         calls.any(|((ended, shown), (other_ended, other_shown))| {
             let outputs = match (ended, other_ended) {

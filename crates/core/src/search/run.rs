@@ -420,9 +420,22 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn commit(&mut self, instance: usize, node: usize) {
-        if self.locals[instance].since.take().is_some() {
+        if self.is_open(instance) && self.keeps_deferred(instance, node) {
+            self.locals[instance].since = None;
             self.note(instance, node, View::new(), Vec::new());
         }
+    }
+
+    /// Whether a transaction is open.
+    pub(super) fn is_open(&self, instance: usize) -> bool {
+        self.locals[instance].since.is_some()
+    }
+
+    /// What the open transaction of a call has written.
+    pub(super) fn written(&self, instance: usize) -> Vec<Effect> {
+        let since = self.locals[instance].since.unwrap_or(self.executed.len());
+        let own = self.executed[since..].iter().filter(|executed| executed.instance == instance);
+        own.flat_map(|executed| executed.effects.iter().cloned()).collect()
     }
 
     fn roll_back(&mut self, instance: usize, node: usize) {
@@ -501,6 +514,29 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         self.sights.insert((reader, writer), sees);
         sees
+    }
+
+    /// The rows of a table as they are now, committed or not.
+    pub(super) fn rows_now(&mut self, table: usize) -> Vec<Row> {
+        self.rows_but(table, &[])
+    }
+
+    /// What other calls than this one have done to a table and not committed.
+    pub(super) fn unsettled(&self, instance: usize, table: usize) -> Vec<usize> {
+        let is_open = |at: &usize| {
+            let executed = &self.executed[*at];
+            let writes = executed.effects.iter().any(|effect| effect.table == table);
+            let since = self.locals[executed.instance].since;
+            writes && executed.instance != instance && since.is_some_and(|since| since <= *at)
+        };
+        (0..self.executed.len()).filter(is_open).collect()
+    }
+
+    /// The rows of a table as they are now, but for what was done there and there.
+    pub(super) fn rows_but(&mut self, table: usize, left_out: &[usize]) -> Vec<Row> {
+        let counts = (0..self.executed.len()).filter(|at| !left_out.contains(at));
+        let counts: Vec<(usize, Bool)> = counts.map(|at| (at, self.symbols.always)).collect();
+        fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &counts, self.number)
     }
 
     /// The rows of a table when everything is known everywhere.

@@ -87,6 +87,9 @@ fn any_value(column: &Column, distinct: Option<usize>) -> Value {
         _ => {}
     }
     let number = distinct.map_or(1, |number| number + 1);
+    if let Some(value) = column.column_type.formed(number) {
+        return value;
+    }
     let length = column.column_type.length.map_or(usize::MAX, |length| length as usize);
     match column.column_type.kind {
         TypeKind::Decimal => decimal(number, &column.column_type),
@@ -96,8 +99,8 @@ fn any_value(column: &Column, distinct: Option<usize>) -> Value {
         TypeKind::Date => Value::text("2024-01-01"),
         TypeKind::Time => Value::text("00:00:00"),
         TypeKind::Timestamp => Value::text("2024-01-01 00:00:00"),
-        TypeKind::Bytes => Value::Bytes(vec![(number % 256) as u8]),
-        TypeKind::Text | TypeKind::Other => {
+        // Every system takes a string for bytes, but not the same notation of others.
+        TypeKind::Text | TypeKind::Bytes | TypeKind::Other => {
             let text = distinct.map_or("x".to_string(), |number| format!("x{number}"));
             let skipped = text.len().saturating_sub(length);
             Value::text(text[skipped..].to_string())

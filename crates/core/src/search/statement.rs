@@ -24,6 +24,9 @@ impl Run<'_, '_> {
     pub(super) fn statement(&mut self, instance: usize, node: usize, found: &Node) {
         self.begin(instance);
         let view = self.view(instance, found);
+        if !self.finds_locked(instance, found, &view) {
+            return;
+        }
         let Some(done) = self.carry_out(instance, node, found, &view) else { return };
         self.note(instance, node, view, done.effects);
         self.counted(instance, done.count);

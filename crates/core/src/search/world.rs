@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::feasible::Values;
 use super::ground::Ground;
-use crate::program::access::Effect;
+use crate::program::access::{Effect, TableAccess};
 use crate::program::ir::{BinaryOp, Span};
 use crate::program::paths::expression::Scope;
 use crate::program::paths::symbol::{Place, Shape, Symbol, Symbols};
 use crate::program::paths::{ReasonKind, Way};
-use crate::program::schema::{Check, Schema, Table};
+use crate::program::schema::{Check, Schema, Table, advisory};
 use crate::solve::Bool;
 use crate::value::Value;
 
@@ -29,6 +29,9 @@ use super::scene::Scene;
 
 /// Rows that a table with rows has beside those that are inserted.
 const ROWS_EACH: usize = 2;
+
+/// Advisory locks of one kind, at most.
+const LOCKS_MAX: usize = 6;
 
 /// The tables that some calls touch.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ pub(super) struct Slots<'a> {
 }
 
 /// A row.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
     /// Whether it is there.
     pub(super) present: Bool,
@@ -66,11 +69,13 @@ impl<'a> World<'a> {
     /// A world for calls that follow these ways.
     pub(super) fn new(ground: &Ground<'a>, ways: &[&Way], symbols: &mut Symbols) -> World<'a> {
         let mut world = World { tables: Vec::new(), positions: BTreeMap::new() };
-        for name in tables_of(ground) {
-            let Some(definition) = ground.schema.table(&name) else { continue };
+        let tables = tables_of(ground);
+        for name in &tables {
+            let Some(definition) = ground.schema.table(name) else { continue };
             let columns = columns_of(ground, definition);
             let mut slots = Slots::new(definition, columns);
-            slots.fill(ground, ways, symbols);
+            let is_referred = tables.iter().any(|other| refers(ground.schema, other, &definition.name));
+            slots.fill(ground, ways, is_referred, symbols);
             world.positions.insert(definition.name.as_str(), world.tables.len());
             world.tables.push(slots);
         }
@@ -159,15 +164,23 @@ impl<'a> Slots<'a> {
         Slots { definition, columns, key, rows: Vec::new(), owners: Vec::new(), owned: 0 }
     }
 
-    fn fill(&mut self, ground: &Ground<'a>, ways: &[&Way], symbols: &mut Symbols) {
+    fn fill(&mut self, ground: &Ground<'a>, ways: &[&Way], is_referred: bool, symbols: &mut Symbols) {
         let inserts = inserts_of(ground, ways, &self.definition.name);
+        if advisory::find(&self.definition.name).is_some() {
+            let count = ground.calls.iter().flat_map(|called| &called.access.nodes);
+            let count =
+                count.flat_map(|node| &node.access.tables).filter(|one| one.table == self.definition.name).count();
+            (0..count.min(LOCKS_MAX)).for_each(|_| self.push_unknown(None, symbols));
+            self.owned = self.rows.len();
+            return;
+        }
         match ground.initial.and_then(|rows| rows.get(&self.definition.name)) {
             Some(rows) => rows.iter().for_each(|row| {
                 let row = self.given_row(row, symbols);
                 self.rows.push(row);
             }),
             None if ground.initial.is_some() => {}
-            None if self.is_only_inserted(ground) => {}
+            None if self.is_only_inserted(ground) && !(is_referred && ground.references) => {}
             None => (0..ROWS_EACH).for_each(|_| self.push_unknown(None, symbols)),
         }
         self.owned = self.rows.len();
@@ -347,10 +360,28 @@ pub(super) fn less(symbols: &mut Symbols, a: &Symbol, b: &Symbol) -> Bool {
     symbols.problem.or(null_first, less)
 }
 
-/// The tables that the calls touch.
+/// The tables that the calls touch; where foreign keys are enforced, with those that the rows that they write refer to.
 fn tables_of(ground: &Ground<'_>) -> BTreeSet<String> {
     let nodes = ground.calls.iter().flat_map(|instance| &instance.access.nodes);
-    nodes.flat_map(|node| &node.access.tables).map(|access| access.table.clone()).collect()
+    let accesses: Vec<_> = nodes.flat_map(|node| &node.access.tables).collect();
+    let mut tables: BTreeSet<String> = accesses.iter().map(|access| access.table.clone()).collect();
+    let is_write = |access: &&&TableAccess| matches!(access.effect, Effect::Insert | Effect::Update | Effect::Upsert);
+    let written = accesses.iter().filter(is_write).map(|access| access.table.clone());
+    let mut open: Vec<String> = if ground.references { written.collect() } else { Vec::new() };
+    while let Some(table) = open.pop().and_then(|name| ground.schema.table(&name)) {
+        let parents = table.foreign_keys.iter().filter_map(|key| ground.schema.table(&key.table));
+        for parent in parents.map(|parent| parent.name.clone()) {
+            if tables.insert(parent.clone()) {
+                open.push(parent);
+            }
+        }
+    }
+    tables
+}
+
+/// Whether rows of a table refer to those of another one.
+fn refers(schema: &Schema, table: &str, to: &str) -> bool {
+    schema.table(table).is_some_and(|table| table.foreign_keys.iter().any(|key| key.table == to))
 }
 
 /// The columns of a table that the calls touch, and those of its keys.

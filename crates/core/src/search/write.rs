@@ -31,7 +31,7 @@ impl Run<'_, '_> {
             self.is_exact = false;
             return Some(nothing(self));
         };
-        let mut effects = Vec::new();
+        let (mut effects, mut others) = (Vec::new(), Vec::new());
         for slot in 0..view[&table].len() {
             let own: Vec<Combination> =
                 combinations.iter().filter(|one| one.contains(&(at, table, slot))).cloned().collect();
@@ -39,11 +39,16 @@ impl Run<'_, '_> {
                 Deed::Delete => self.delete(instance, found, selection, &own, view, (table, slot)),
                 _ => self.update(instance, node, found, access, &own, view, (table, slot))?,
             };
-            if self.symbols.problem.as_truth(effect.guard) != Some(false) {
-                effects.push(effect);
+            if self.symbols.problem.as_truth(effect.guard) == Some(false) {
+                continue;
             }
+            if access.effect == Deed::Delete {
+                others.extend(self.referring(instance, node, access.span, &effect)?);
+            }
+            effects.push(effect);
         }
         let count = answer::count(self.symbols, effects.iter().map(|effect| effect.guard));
+        effects.extend(others);
         Some(Done { count, lines: Vec::new(), effects })
     }
 
@@ -137,23 +142,20 @@ impl Run<'_, '_> {
         let broken = slots.breaks_checks(row, self.symbols, &place, |column| slot.is_none() || writes(column));
         refused = self.symbols.problem.or(refused, broken);
         for key in slots.definition.unique_keys.iter().filter(|key| key.columns.iter().any(|column| writes(column))) {
-            let others: Vec<Row> = view[&table]
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| Some(*at) != slot)
-                .map(|(_, row)| row.clone())
-                .collect();
-            let taken = slots.is_taken(&key.columns, row, &others, self.symbols);
+            if self.defers(instance, key.is_deferred) {
+                continue;
+            }
+            let taken = self.is_key_taken(instance, (table, slot), &key.columns, row, view);
             refused = self.symbols.problem.or(refused, taken);
         }
         if self.ground.references {
             for key in
                 slots.definition.foreign_keys.iter().filter(|key| key.columns.iter().any(|column| writes(column)))
             {
-                let Some(parent) = self.world.table(&key.table) else { continue };
-                let parents = self.rows_seen(instance, parent);
-                let refers = world.refers(slots, row, key, &parents, self.symbols);
-                let lost = self.symbols.problem.not(refers);
+                if self.defers(instance, key.is_deferred) {
+                    continue;
+                }
+                let lost = self.is_lost(instance, table, key, row, view);
                 refused = self.symbols.problem.or(refused, lost);
             }
         }
@@ -266,13 +268,16 @@ impl Run<'_, '_> {
             return Some(vec![Effect { table, slot, guard, alive: Some(true), columns: all }]);
         }
         let key = slots.key_of(row);
+        let states = self.states_checked(instance, table, view);
         let (mut any, mut taken) = (self.symbols.never, self.symbols.never);
         let mut effects = Vec::new();
         for (slot, known) in slots.rows.iter().enumerate() {
             let same = same(self.symbols, &key, &slots.key_of(known));
             any = self.symbols.problem.or(any, same);
-            let both = self.symbols.problem.and(same, view[&table][slot].present);
-            taken = self.symbols.problem.or(taken, both);
+            for state in &states {
+                let both = self.symbols.problem.and(same, state[slot].present);
+                taken = self.symbols.problem.or(taken, both);
+            }
             let guard = self.symbols.problem.and(guard, same);
             if self.symbols.problem.as_truth(guard) != Some(false) {
                 let columns = all.iter().filter(|(at, _)| !slots.key.contains(at)).copied().collect();

@@ -217,10 +217,11 @@ fn fresh_value(state: &State, table: &str, column: &str, kind: &Kind, instance: 
     let found = state.tables.iter().find(|held| held.name == table);
     let at = found.and_then(|held| held.columns.iter().position(|name| name == column));
     let values = found.zip(at).map(|(held, at)| held.rows.iter().map(|row| row[at].clone()).collect::<Vec<_>>());
-    let most = values.unwrap_or_default().iter().filter_map(|value| value.to_string().parse::<i64>().ok()).max();
+    let values = values.unwrap_or_default();
+    let most = values.iter().filter_map(|value| value.to_string().parse::<i64>().ok()).max();
     let number = most.unwrap_or(0) + 1 + instance as i64;
     match kind {
         Kind::Integer | Kind::Decimal => Value::int(number),
-        _ => Value::Text(format!("new {number}")),
+        _ => state::fresh(kind, &values, instance).unwrap_or_else(|| Value::Text(format!("new {number}"))),
     }
 }

@@ -193,7 +193,7 @@ impl<'a> Trials<'a> {
         }
         let case = self.case(start, &calls, &forced);
         let policy = Policy::Partial(constraints(&forced));
-        let oracle = Calls { policy, excused: &[] };
+        let oracle = Calls { policy };
         let found = match oracle.judge(&case, self.runner)? {
             Verdict::Holds(witness) | Verdict::Vacuous(witness) => return Ok(Fate::Harmless { witness, tries }),
             Verdict::Unknown(reason) | Verdict::Unstable(reason) => return Ok(Fate::Undecided(reason)),

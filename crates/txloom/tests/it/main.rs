@@ -40,6 +40,7 @@
 //! * `agenda`: AGENDA's examples have the same schedules in every language, and as logs
 //! * `same_program`: the benchmark programs in Java give the program of their SQL forms
 //! * `analyze_dumps`: what dump tools write serves on every target
+//! * `analyze_refusal`: constraints and locks silence what they prevent, and nothing else
 //! * `analyze_fix`: what removes anomalies, searched and run again
 //! * `analyze_limits`: time, memory and signals end an analysis with its report
 //! * `logs`: server logs, read, analysed, and done again on real databases
@@ -97,6 +98,7 @@ mod agenda;
 mod same_program;
 mod analyze_search;
 mod analyze_dumps;
+mod analyze_refusal;
 mod analyze_fix;
 mod analyze_limits;
 mod logs;

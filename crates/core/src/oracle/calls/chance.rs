@@ -98,7 +98,7 @@ impl Chance {
                 }
             }
         }
-        for (one, other) in Outcome::of(one, &before, &[]).ended.iter().zip(&Outcome::of(other, &before, &[]).ended) {
+        for (one, other) in Outcome::of(one, &[], &before).ended.iter().zip(&Outcome::of(other, &[], &before).ended) {
             if let (Ok(values), Ok(others)) = (&one.result, &other.result) {
                 let differ = values.iter().zip(others).enumerate().filter(|(_, (value, other))| value != other);
                 self.outputs.extend(differ.map(|(at, _)| (one.procedure.clone(), at)));

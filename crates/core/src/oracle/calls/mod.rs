@@ -14,8 +14,8 @@
 //! 1. The case is run by its schedule.
 //! 2. Its calls are run one after the other, in every order that keeps those of a session in sequence, and those of a
 //!    session that is to be `@first` before all others.
-//! 3. Compared are what the calls gave back, whether they failed, and the data that they left. What a call only looked at
-//!    on its way is its own business.
+//! 3. Compared are what the calls gave back and the data that they left. What a call only looked at on its way is its own
+//!    business. A call that was [refused](refusal) is left out of both: it was not made.
 //! 4. An assertion about states that the run breaks and no serial order does is a violation as well, whatever the data
 //!    at the end: somebody could have seen that state. So is one about what is left of calls at the end (`@assert kept`).
 //!    One about calls that is asked when they are over (`@assert after`) does not count here by itself: by then others may
@@ -23,31 +23,29 @@
 //!
 //! # Limits
 //!
-//! * A call that failed because of others (a deadlock, a serialization failure) and committed nothing is left out, as its
-//!   caller would try again. If it had committed a part, nothing is concluded.
+//! * Nothing holds of a call that is refused in every serial order as well: it was never seen to work.
 //! * Clocks and random numbers differ from run to run: what they are written to is [not compared](chance). An order that
 //!   does not agree with itself in other things, either, is noticed.
 
 mod chance;
 mod orders;
+mod refusal;
 mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::{AssertWhen, Case, Item, Line};
 use crate::finding::Finding;
 use crate::oracle::observe::{Difference, Observations};
 use crate::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict, scheduled, schedules, together, unobserved};
-use crate::outcome::ErrorClass;
 use crate::program::interpret::{CallEnd, CallFailure};
 use crate::schedule::{Policy, Schedule};
-use crate::script::EndedCall;
-use crate::trace::transactions::transactions;
 use crate::trace::{CallRun, Check, Trace};
 use crate::value::Value;
 use chance::Chance;
+use refusal::CallFate;
 
 /// The oracle's name.
 pub const NAME: &str = "calls";
@@ -60,9 +58,6 @@ const CALLS_MAX: usize = 6;
 pub struct Calls {
     /// What to do when a session waits.
     pub policy: Policy,
-    /// Errors that a call may end with because of others, beside those of concurrency: who relies on a unique key or a
-    /// check for what is to be refused lets a call be refused.
-    pub excused: &'static [ErrorClass],
 }
 
 impl Oracle for Calls {
@@ -82,8 +77,7 @@ impl Oracle for Calls {
         let mut verdicts = Vec::new();
         for target in 0..runner.targets().len() {
             for schedule in schedules(case) {
-                let mut trial =
-                    Trial { policy: &self.policy, excused: self.excused, case, target, runner: &mut *runner };
+                let mut trial = Trial { policy: &self.policy, case, target, runner: &mut *runner };
                 verdicts.push(trial.judge(schedule)?);
             }
         }
@@ -132,7 +126,6 @@ struct Refuted {
 /// One run that is judged.
 struct Trial<'a> {
     policy: &'a Policy,
-    excused: &'static [ErrorClass],
     case: &'a Case,
     target: usize,
     runner: &'a mut dyn Runner,
@@ -141,10 +134,12 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn judge(&mut self, schedule: Option<&Schedule>) -> Result<Verdict, RunError> {
         let trace = self.run(self.case, Mode::Scheduled(schedule.cloned()))?;
-        let kept = match unclean(&trace).map_or_else(|| kept(self.case, &trace, self.excused), Err) {
-            Ok(kept) => kept,
-            Err(reason) => return Ok(Verdict::Unknown(reason)),
-        };
+        if let Some(reason) = unclean(&trace) {
+            return Ok(Verdict::Unknown(reason));
+        }
+        let fates = refusal::fates(self.case, &trace);
+        let refused = refused(self.case, &trace, &fates);
+        let kept: Vec<usize> = orders::entries(self.case).into_iter().filter(|at| !refused.contains_key(at)).collect();
         let mut serial = Vec::new();
         for order in orders::all(self.case, &kept) {
             match self.serial(&order)? {
@@ -153,21 +148,46 @@ impl Trial<'_> {
             }
         }
         let mut chance = Chance::of(self.case, &trace);
-        let mut explained = Explained::new(&trace, &serial, &chance, self.excused);
+        let mut explained = Explained::new(&trace, &fates, &serial, &chance);
         if explained.is_violation() {
             match self.differences(&serial, &mut chance)? {
                 Ok(false) => {}
-                Ok(true) => explained = Explained::new(&trace, &serial, &chance, self.excused),
+                Ok(true) => explained = Explained::new(&trace, &fates, &serial, &chance),
                 Err(reason) => return Ok(Verdict::Unknown(reason)),
             }
         }
         let violation = match (explained.witness, explained.broken.first()) {
             (_, Some(name)) => words::broken(self.case, &trace, name),
-            (Some(order), None) => return Ok(Verdict::Holds(words::witness(self.case, &order))),
+            (Some(order), None) => {
+                let never = self.never_made(&refused)?;
+                let witness = || Verdict::Holds(words::witness(self.case, &order));
+                return Ok(never.map_or_else(witness, Verdict::Unknown));
+            }
             (None, None) => words::violation(self.case, &kept, &explained.refuted),
         };
         let finding = Finding::new(NAME, violation, scheduled(self.case, schedule), trace);
         Ok(Verdict::Violated(vec![Finding { breaks: explained.broken, ..finding }]))
+    }
+
+    /// The reason why a refused call has never been seen to work: it is refused in every serial order, too.
+    fn never_made(&mut self, refused: &BTreeMap<usize, String>) -> Result<Option<String>, RunError> {
+        let mut left = refused.clone();
+        if left.is_empty() {
+            return Ok(None);
+        }
+        for order in orders::all(self.case, &orders::entries(self.case)) {
+            let Ok(trace) = self.serial(&order)? else { continue };
+            let arranged = orders::arranged(self.case, &order);
+            let fates = refusal::fates(&arranged, &trace);
+            for (run, _) in trace.calls.iter().zip(&fates).filter(|(_, fate)| !fate.is_refused()) {
+                let made = orders::entry(&arranged, &trace, run).and_then(|at| orders::nth(&arranged, at));
+                made.and_then(|nth| order.get(nth)).map(|entry| left.remove(entry));
+            }
+            if left.is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(left.iter().next().map(|(at, why)| words::never_made(self.case, *at, why)))
     }
 
     fn run(&mut self, case: &Case, mode: Mode) -> Result<Trace, RunError> {
@@ -202,7 +222,7 @@ impl Trial<'_> {
             Err(reason) => return Ok(Err(reason)),
         };
         let is_more = chance.add_differences(first, &second);
-        let outcome = |trace: &Trace| Outcome::of(trace, chance, self.excused);
+        let outcome = |trace: &Trace| Outcome::of(trace, &[], chance);
         if outcome(first).unlike(&outcome(&second)).is_none() {
             return Ok(Ok(is_more));
         }
@@ -222,11 +242,11 @@ struct Explained {
 }
 
 impl Explained {
-    fn new(run: &Trace, serial: &[(Vec<usize>, Trace)], chance: &Chance, excused: &[ErrorClass]) -> Explained {
-        let run = Outcome::of(run, chance, excused);
+    fn new(run: &Trace, fates: &[CallFate], serial: &[(Vec<usize>, Trace)], chance: &Chance) -> Explained {
+        let run = Outcome::of(run, fates, chance);
         let (mut refuted, mut witness, mut broken) = (Vec::new(), None, BTreeSet::new());
         for (order, trace) in serial {
-            let serial = Outcome::of(trace, chance, excused);
+            let serial = Outcome::of(trace, &[], chance);
             match run.unlike(&serial) {
                 None => witness = witness.or_else(|| Some(order.clone())),
                 Some(unlike) => refuted.push(Refuted { order: order.clone(), unlike }),
@@ -246,40 +266,21 @@ fn unclean(trace: &Trace) -> Option<String> {
     died.or_else(|| unobserved(trace))
 }
 
-/// The entries of the calls that have a place in a serial order.
-fn kept(case: &Case, trace: &Trace, excused: &[ErrorClass]) -> Result<Vec<usize>, String> {
-    let mut kept = orders::entries(case);
-    for run in trace.calls.iter().filter(|run| failed_by_others(&run.call, excused)) {
-        let mine = transactions(trace).into_iter().filter(|transaction| {
-            transaction.session == run.session
-                && transaction.steps.iter().any(|id| trace.step(*id).item == run.call.item)
-        });
-        let name = trace.name(run.session);
-        if mine.into_iter().any(|transaction| transaction.is_committed()) {
-            return Err(format!("a call of {name} had committed a part of its work when others made it fail"));
-        }
-        let session = case.sessions().into_iter().find(|session| session.name == *name);
-        let entry = session.and_then(|session| session.entries.get(run.call.item).copied());
-        kept.retain(|at| Some(*at) != entry);
-    }
-    Ok(kept)
-}
-
-fn failed_by_others(call: &EndedCall, excused: &[ErrorClass]) -> bool {
-    let is_by_others =
-        |class: ErrorClass| class.is_concurrency() || class == ErrorClass::Cancelled || excused.contains(&class);
-    match &call.end {
-        CallEnd::Failed(CallFailure::Database(error)) => is_by_others(error.class),
-        CallEnd::Failed(CallFailure::CommitRefused) => true,
-        _ => false,
-    }
+/// The entries of the calls that were refused, with the reasons.
+fn refused(case: &Case, trace: &Trace, fates: &[CallFate]) -> BTreeMap<usize, String> {
+    let entry = |(run, fate): (&CallRun, &CallFate)| match fate {
+        CallFate::Made => None,
+        CallFate::Refused(why) => Some((orders::entry(case, trace, run)?, why.clone())),
+    };
+    trace.calls.iter().zip(fates).filter_map(entry).collect()
 }
 
 impl Outcome {
-    /// What a run came to; calls that others made fail are left out, and so is what comes by chance.
-    fn of(trace: &Trace, chance: &Chance, excused: &[ErrorClass]) -> Outcome {
-        let runs = trace.calls.iter().filter(|run| !failed_by_others(&run.call, excused));
-        let mut ended: Vec<Ended> = runs.map(|run| Ended::of(trace, run, chance)).collect();
+    /// What a run came to, without the calls that were refused and what comes by chance. Calls without a fate count.
+    fn of(trace: &Trace, fates: &[CallFate], chance: &Chance) -> Outcome {
+        let counts = |(at, _): &(usize, &CallRun)| !fates.get(*at).is_some_and(CallFate::is_refused);
+        let runs = trace.calls.iter().enumerate().filter(counts);
+        let mut ended: Vec<Ended> = runs.map(|(_, run)| Ended::of(trace, run, chance)).collect();
         ended.sort_by(|a, b| a.call.cmp(&b.call));
         // Calls are counted among those that are left.
         let mut last: Option<(String, usize)> = None;

@@ -1,11 +1,24 @@
 //! Orders of calls.
 
 use crate::case::{Case, Line, SessionName};
+use crate::trace::{CallRun, Trace};
 
 /// The entries of a case that are calls.
 pub(super) fn entries(case: &Case) -> Vec<usize> {
     let is_step = |at: &usize| matches!(case.entries[*at].line, Line::Step(..));
     (0..case.entries.len()).filter(is_step).collect()
+}
+
+/// The entry of a call of a run.
+pub(super) fn entry(case: &Case, trace: &Trace, run: &CallRun) -> Option<usize> {
+    let name = trace.name(run.session);
+    let session = case.sessions().into_iter().find(|session| session.name == *name)?;
+    session.entries.get(run.call.item).copied()
+}
+
+/// The number of a call among the calls of a case, from 0.
+pub(super) fn nth(case: &Case, entry: usize) -> Option<usize> {
+    entries(case).iter().position(|at| *at == entry)
 }
 
 /// Every order of these entries that keeps those of a session in sequence, and sessions first that are to be. The first

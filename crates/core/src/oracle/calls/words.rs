@@ -83,6 +83,12 @@ pub(super) fn broken(case: &Case, trace: &Trace, name: &str) -> Violation {
     }
 }
 
+/// The reason why nothing holds of a call that no serial order makes.
+pub(super) fn never_made(case: &Case, at: usize, why: &str) -> String {
+    let (session, call) = call(case, at).unwrap_or_default();
+    format!("{session}'s {call} is refused in every serial order, too: {why}")
+}
+
 fn lets(case: &Case, entries: &[usize]) -> Vec<String> {
     let calls = entries.iter().filter_map(|at| call(case, *at));
     calls.map(|(session, call)| format!("{session} = {call}")).collect()

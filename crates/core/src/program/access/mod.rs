@@ -23,7 +23,7 @@
 //! # The parts
 //!
 //! 1. `scope`: which column a name is
-//! 2. `terms`: expressions → [`Term`] and [`Predicate`]
+//! 2. `terms`, `advisory`: expressions → [`Term`] and [`Predicate`]; what locks beside rows
 //! 3. `query`, `write`: clauses → accesses
 //! 4. `reach`: by key or by scan
 //! 5. [`Selection`]: conditions, columns, aggregates, order: enough to compute a plain query's answer
@@ -36,6 +36,7 @@
 
 mod scope;
 mod terms;
+mod advisory;
 mod query;
 mod write;
 mod merge;
@@ -109,6 +110,11 @@ impl TableAccess {
         self.reach == Reach::Scan
     }
 
+    /// Whether it looks at one row at most, found by the value of each column of a key.
+    pub fn finds_one(&self) -> bool {
+        matches!(&self.reach, Reach::Key(key) if key.columns.iter().all(|(_, values)| values.len() == 1))
+    }
+
     /// Whether rows come or go: also if a part of their key changes.
     pub fn writes_existence(&self, schema: &Schema) -> bool {
         let changes_key = || {
@@ -165,6 +171,10 @@ pub enum Lock {
     Share,
     /// `FOR UPDATE`.
     Update,
+    /// An advisory lock that is held until it is released, whatever becomes of transactions.
+    Session,
+    /// The release of such a lock.
+    Release,
 }
 
 /// An assignment to a column.

@@ -35,6 +35,8 @@ impl fmt::Display for TableAccess {
         match self.lock {
             Some(Lock::Share) => f.write_str(" for share")?,
             Some(Lock::Update) => f.write_str(" for update")?,
+            Some(Lock::Session) => f.write_str(" until released")?,
+            Some(Lock::Release) => f.write_str(" released")?,
             None => {}
         }
         let verb = match self.effect {

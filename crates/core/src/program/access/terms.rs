@@ -80,6 +80,9 @@ impl Analyzer<'_> {
 
     /// The functions that every system has; `None` for others.
     fn function(&mut self, function: &Function) -> Option<Term> {
+        if let Some(answer) = self.advisory_lock(function) {
+            return Some(answer);
+        }
         let FunctionArguments::List(list) = &function.args else { return None };
         let is_plain = function.over.is_none()
             && function.filter.is_none()

@@ -61,6 +61,16 @@ pub(crate) struct Place {
     pub(crate) guard: Bool,
 }
 
+impl Symbol {
+    /// Whether both are numbers, or both texts.
+    pub(crate) fn is_like(&self, other: &Symbol) -> bool {
+        matches!(
+            (self.shape, other.shape),
+            (Shape::Number { .. }, Shape::Number { .. }) | (Shape::Code(_), Shape::Code(_))
+        )
+    }
+}
+
 /// The problem, and what its parts mean.
 #[derive(Debug, Clone)]
 pub(crate) struct Symbols {

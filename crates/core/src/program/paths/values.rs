@@ -34,6 +34,9 @@ impl Symbols {
 /// Whether a column can hold a constant.
 fn fits(constant: &Value, column_type: &ColumnType) -> bool {
     let Value::Text(text) = constant else { return true };
+    if column_type.has_form() {
+        return text.contains(|c: char| !c.is_ascii_alphabetic());
+    }
     match column_type.kind {
         TypeKind::Date | TypeKind::Timestamp => text.len() >= 8 && text.starts_with(|c: char| c.is_ascii_digit()),
         TypeKind::Time => text.contains(':') && text.starts_with(|c: char| c.is_ascii_digit()),
@@ -48,11 +51,13 @@ fn other_value(column_type: &ColumnType, code: usize, constants: &[Value]) -> Va
     let length = column_type.length.map_or(usize::MAX, |length| length as usize);
     let candidates = (0..=constants.len()).map(|round| {
         let at = code + round * 1_000;
+        if let Some(value) = column_type.formed(at) {
+            return value;
+        }
         match column_type.kind {
             TypeKind::Date => Value::text(day(at)),
             TypeKind::Time => Value::text(time(at)),
             TypeKind::Timestamp => Value::text(format!("{} {}", day(at), time(at))),
-            TypeKind::Bytes => Value::Bytes(vec![(at >> 8) as u8, at as u8]),
             _ => Value::text(word(at).chars().take(length).collect::<String>()),
         }
     });

@@ -9,10 +9,12 @@
 //!
 //! * `types`: what a type name means
 //! * `read`: statements → tables
+//! * [`advisory`]: tables that stand for advisory locks
 //! * `elements`: a table whose statement is not understood, read one element at a time
 //! * `remake`: tables → statements, for a system that does not take the original ones
 
 mod types;
+pub mod advisory;
 mod read;
 mod elements;
 mod remake;
@@ -51,9 +53,9 @@ impl Schema {
         reader.finish()
     }
 
-    /// The table of that name, in any case.
+    /// The table of that name, in any case; also one that stands for [advisory locks](advisory).
     pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.get(&name.to_lowercase())
+        self.tables.get(&name.to_lowercase()).or_else(|| advisory::find(name))
     }
 
     /// The name of a table as it is written in its definition.
@@ -143,6 +145,8 @@ pub struct DefaultValue {
 pub struct Key {
     /// Its columns. A key over expressions, or over some rows only, is not here: no row can be found by it for certain.
     pub columns: Vec<String>,
+    /// Whether it is looked at only when a transaction commits: `INITIALLY DEFERRED`.
+    pub is_deferred: bool,
     /// Where it is defined.
     pub span: Span,
 }
@@ -174,6 +178,8 @@ pub struct ForeignKey {
     pub on_delete: Action,
     /// When the key of the row that it refers to is changed.
     pub on_update: Action,
+    /// Whether it is looked at only when a transaction commits: `INITIALLY DEFERRED`.
+    pub is_deferred: bool,
     /// Where it is defined.
     pub span: Span,
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use sqlparser::ast::{
-    AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef, ColumnOption, CreateIndex,
-    CreateTable, CreateView, DataType, Expr, ForeignKeyConstraint, GeneratedAs, Ident, IndexColumn, ReferentialAction,
-    Statement, TableConstraint, UserDefinedTypeRepresentation,
+    AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef, ColumnOption,
+    ConstraintCharacteristics, CreateIndex, CreateTable, CreateView, DataType, DeferrableInitial, Expr,
+    ForeignKeyConstraint, GeneratedAs, Ident, IndexColumn, ReferentialAction, Statement, TableConstraint,
+    UserDefinedTypeRepresentation,
 };
 
 use super::{Action, Check, Column, ColumnType, DefaultValue, ForeignKey, Key, Schema, Table, TypeKind, View};
@@ -113,7 +114,10 @@ impl Reader {
         for option in &definition.options {
             match &option.option {
                 ColumnOption::PrimaryKey(_) => table.primary_key = vec![column.name.clone()],
-                ColumnOption::Unique(_) => table.unique_keys.push(Key { columns: vec![column.name.clone()], span }),
+                ColumnOption::Unique(key) => {
+                    let is_deferred = is_deferred(key.characteristics.as_ref());
+                    table.unique_keys.push(Key { columns: vec![column.name.clone()], is_deferred, span });
+                }
                 ColumnOption::ForeignKey(key) => {
                     let key = foreign_key(key, vec![column.name.clone()], span);
                     table.foreign_keys.push(key);
@@ -137,7 +141,8 @@ impl Reader {
             TableConstraint::Unique(key) => {
                 if let Some(columns) = columns_of(&key.columns) {
                     self.check_columns(table, &columns, span);
-                    table.unique_keys.push(Key { columns, span });
+                    let is_deferred = is_deferred(key.characteristics.as_ref());
+                    table.unique_keys.push(Key { columns, is_deferred, span });
                 }
             }
             TableConstraint::ForeignKey(key) => {
@@ -169,7 +174,7 @@ impl Reader {
         let span = located.span(&index.table_name);
         let Some(mut table) = self.existing(&last_plain(&index.table_name), span) else { return };
         self.check_columns(&table, &columns, span);
-        table.unique_keys.push(Key { columns, span });
+        table.unique_keys.push(Key { columns, is_deferred: false, span });
         self.schema.tables.insert(table.name.clone(), table);
     }
 
@@ -363,8 +368,13 @@ fn foreign_key(key: &ForeignKeyConstraint, columns: Vec<String>, span: Span) -> 
         referred: key.referred_columns.iter().map(plain).collect(),
         on_delete: action(&key.on_delete),
         on_update: action(&key.on_update),
+        is_deferred: is_deferred(key.characteristics.as_ref()),
         span,
     }
+}
+
+fn is_deferred(characteristics: Option<&ConstraintCharacteristics>) -> bool {
+    characteristics.is_some_and(|one| one.initially == Some(DeferrableInitial::Deferred))
 }
 
 fn unknown_column(table: &Table, column: &str, span: Span) -> Diagnostic {

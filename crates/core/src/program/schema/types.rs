@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::value::Value;
+
 /// A type, as written and as understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnType {
@@ -80,6 +82,62 @@ impl ColumnType {
     }
 }
 
+/// Types whose values are written as strings of a form of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextForm {
+    Uuid,
+    Json,
+    Array,
+    Interval,
+    Address,
+    Range,
+    Bits,
+}
+
+/// Type names by their first word, with the form of their values.
+const FORMS: &[(TextForm, &[&str])] = &[
+    (TextForm::Uuid, &["uuid", "uniqueidentifier"]),
+    (TextForm::Json, &["json", "jsonb"]),
+    (TextForm::Interval, &["interval"]),
+    (TextForm::Address, &["inet", "cidr", "inet4"]),
+    (TextForm::Range, &["int4range", "int8range", "numrange"]),
+    (TextForm::Bits, &["bit", "varbit"]),
+];
+
+impl ColumnType {
+    fn form(&self) -> Option<TextForm> {
+        let lower = self.name.to_lowercase();
+        let word = lower.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+        if lower.trim_end().ends_with(']') {
+            return Some(TextForm::Array);
+        }
+        FORMS.iter().find(|(_, words)| words.contains(&word)).map(|(form, _)| *form)
+    }
+
+    /// True if not every string is a value: a UUID, JSON, an array.
+    pub fn has_form(&self) -> bool {
+        self.form().is_some()
+    }
+
+    /// The value of that number of a type whose strings have a form of their own; another one for each number.
+    pub fn formed(&self, number: usize) -> Option<Value> {
+        let text = match self.form()? {
+            TextForm::Uuid => format!("00000000-0000-4000-8000-{number:012x}"),
+            TextForm::Json => format!("{{\"n\": {number}}}"),
+            TextForm::Array => "{}".to_string(),
+            TextForm::Interval => format!("{} days", number + 1),
+            TextForm::Address => format!("10.{}.{}.{}", number >> 16 & 255, number >> 8 & 255, number & 255),
+            TextForm::Range => format!("[{},{})", number, number + 1),
+            TextForm::Bits => {
+                let width = self.length.unwrap_or(1) as usize;
+                let bits = format!("{number:0width$b}");
+                bits[bits.len() - width..].to_string()
+            }
+        };
+        Some(Value::Text(text))
+    }
+}
+
 /// The arguments of a type; strings without their quotes.
 fn arguments(list: &str) -> Vec<String> {
     let tokens = crate::sql::tokens(list);
@@ -115,5 +173,19 @@ mod tests {
             assert_eq!((found.kind, found.length, found.scale), (kind, length, scale), "{text}");
         }
         assert_eq!(ColumnType::parse("ENUM('a','it''s')").values, ["a", "it's"]);
+    }
+
+    #[test]
+    fn values_with_a_form_have_it() {
+        for (name, text) in [
+            ("uuid", "00000000-0000-4000-8000-00000000000a"),
+            ("jsonb", "{\"n\": 10}"),
+            ("integer[]", "{}"),
+            ("inet", "10.0.0.10"),
+            ("bit(3)", "010"),
+        ] {
+            assert_eq!(ColumnType::parse(name).formed(10), Some(Value::text(text)), "{name}");
+        }
+        assert_eq!(ColumnType::parse("varchar(3)").formed(10), None);
     }
 }

@@ -173,9 +173,18 @@ pub(super) fn nth(kind: &Kind, at: usize) -> Option<Value> {
         Kind::Date => day(at).map(Value::Text),
         Kind::Time => (at < 24 * 60).then(|| Value::Text(time(at))),
         Kind::Timestamp => day(at / 24).map(|day| Value::Text(format!("{day} {}", time(at % 24 * 60)))),
-        Kind::Bytes => u8::try_from(at).ok().map(|byte| Value::Bytes(vec![byte])),
+        // Every system takes a string for bytes, but not the same notation of others.
+        Kind::Bytes => Some(Value::Text(letters(at))),
         Kind::OneOf(values) => values.get(at).cloned(),
     }
+}
+
+/// A value that is none of those that are taken, another one for each number.
+pub fn fresh(kind: &Kind, taken: &[Value], number: usize) -> Option<Value> {
+    /// Tables have few rows, so a value is soon found.
+    const TRIED: usize = 1_000;
+    let mut free = (0..TRIED).filter_map(|at| nth(kind, at)).filter(|value| !taken.contains(value));
+    free.nth(number)
 }
 
 fn letters(mut at: usize) -> String {

@@ -60,6 +60,7 @@ mod tests;
 
 use std::fmt;
 
+pub use domain::fresh;
 pub use fill::fill;
 pub use inputs::{Focus, Parameter, inputs};
 pub use read::read;

@@ -233,6 +233,11 @@ fn checks(predicate: &Predicate) -> Vec<Check> {
 
 impl From<&ColumnType> for Kind {
     fn from(column: &ColumnType) -> Kind {
+        /// So many values of a type with a form of its own are enough for every row that is made.
+        const FORMED: usize = 64;
+        if column.has_form() {
+            return Kind::OneOf((1..=FORMED).filter_map(|number| column.formed(number)).collect());
+        }
         match column.kind {
             TypeKind::Integer => Kind::Integer,
             TypeKind::Decimal | TypeKind::Float => Kind::Decimal,

@@ -3,7 +3,7 @@
 //! Columns that neither procedure looks at, or tables that neither touches, are left as they are.
 
 use super::machine::{Call, Cell, Row, Setup};
-use super::program::{COLUMNS_MAX, NUMBER, Operand, PARAMETERS, Program};
+use super::program::{COLUMNS_MAX, NUMBER, Operand, PARAMETERS, Program, Statement};
 
 const IDS: [i64; 2] = [1, 2];
 const NUMBERS: [i64; 3] = [0, 1, 2];
@@ -23,6 +23,10 @@ pub(super) fn any<'p, T>(
             let mut setup = Setup { program, calls, ids: IDS.to_vec(), start: Vec::new() };
             for start in &starts {
                 setup.start.clone_from(start);
+                let is_consistent = (0..start.len()).all(|place| setup.is_consistent(start, place, true));
+                if !is_consistent || lacks_constant_row(program, pair, start) {
+                    continue;
+                }
                 if let Some(found) = satisfies(&setup) {
                     return Some(found);
                 }
@@ -40,6 +44,26 @@ fn is_first_of_its_kind(program: &Program, pair: [usize; 2], arguments: [&[Cell;
     let mut given = arguments.iter().flat_map(|one| &one[..NUMBER]).flatten();
     let begins_with_first = names_ids || given.next().is_none_or(|id| *id == IDS[0]);
     begins_with_first && (pair[0] != pair[1] || !names_ids || arguments[0] <= arguments[1])
+}
+
+/// Whether the row of a constant key is not there that a call writes, of a table that no call adds rows to or removes any
+/// from: such a row is there.
+fn lacks_constant_row(program: &Program, pair: [usize; 2], start: &[Row]) -> bool {
+    let statements = || {
+        let steps = pair.iter().flat_map(|procedure| &program.procedures[*procedure].body);
+        steps.map(|step| &step.statement)
+    };
+    let is_steady = |table: usize| {
+        let comes_or_goes = |one: &Statement| matches!(one, Statement::Insert { .. } | Statement::Delete { .. });
+        !statements().any(|one| one.table() == table && comes_or_goes(one))
+    };
+    statements().any(|one| match one {
+        Statement::Update { table, key: Operand::Constant(id), only_if: None, .. } if is_steady(*table) => {
+            let place = IDS.iter().position(|known| known == id).map(|at| table * IDS.len() + at);
+            place.is_none_or(|place| !start[place].is_there)
+        }
+        _ => false,
+    })
 }
 
 fn arguments(program: &Program, procedure: usize) -> Vec<[Cell; PARAMETERS.len()]> {

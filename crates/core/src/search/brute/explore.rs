@@ -5,7 +5,8 @@
 //!
 //! *An engine* (read committed): a statement sees what is committed when it begins, and its own changes. Who changes a
 //! row that the other one has changed and not committed would wait; such orders are left out, for it is as if the one
-//! who waits had come later. An INSERT waits for any change of the row with its key.
+//! who waits had come later. An INSERT waits for any change of the row with its key. Unique and foreign keys are looked
+//! up in what is there now, whatever is seen; who breaks one waits or fails.
 //!
 //! Calls that fail are left out, too: the search plans none of these.
 
@@ -99,7 +100,15 @@ impl<'s, 'p> Scene<'s, 'p> {
                 return Err(Refused::Waits);
             }
         }
-        change.map_err(|_| Refused::Fails)
+        let change = change.map_err(|_| Refused::Fails)?;
+        let is_engine = self.rules == Rules::ReadCommitted;
+        let breaks = |rows: &[Row]| change.is_some_and(|change| !self.setup.is_allowed(rows, &change, is_engine));
+        // An index holds every version that is not committed, replaced ones as well.
+        let breaks_since = |seen: usize| breaks(&self.rows(|at, done| at < seen || self.is_seen(call, done)));
+        if breaks(&view) || (is_engine && (0..=self.done.len()).any(breaks_since)) {
+            return Err(Refused::Fails);
+        }
+        Ok(change)
     }
 
     /// Whether the other call has changed a place, and has not committed.
@@ -110,12 +119,15 @@ impl<'s, 'p> Scene<'s, 'p> {
 
     /// The rows as a call sees them now.
     fn view(&self, call: usize) -> Vec<Row> {
-        let is_seen = |at: usize, done: &Done| match self.rules {
-            _ if done.call == call => true,
-            Rules::Eventual => self.arrived >> at & 1 == 1,
-            Rules::ReadCommitted => self.has_committed[done.call],
-        };
-        self.rows(is_seen)
+        self.rows(|at, done| match self.rules {
+            Rules::Eventual => done.call == call || self.arrived >> at & 1 == 1,
+            Rules::ReadCommitted => self.is_seen(call, done),
+        })
+    }
+
+    /// Whether an engine shows a call what was done.
+    fn is_seen(&self, call: usize, done: &Done) -> bool {
+        done.call == call || self.has_committed[done.call]
     }
 
     /// The rows after some of what was done, the last writer winning.
@@ -180,7 +192,7 @@ impl<'s, 'p> Scene<'s, 'p> {
 
 /// An execution whose outcome is that of no serial order, if there is one.
 pub(super) fn find_anomaly<'s, 'p>(setup: &'s Setup<'p>, rules: Rules) -> Option<Scene<'s, 'p>> {
-    let serial = setup.serial();
+    let serial = setup.serial(rules == Rules::ReadCommitted);
     go_on(&Scene::new(setup, rules), &serial)
 }
 

@@ -59,12 +59,25 @@ pub(super) struct Local {
     /// How much of its body lies behind it.
     at: usize,
     variables: [Cell; VARIABLES.len()],
+    /// Whether it has changed a row.
+    has_written: bool,
+    /// Whether a write of one row has met none.
+    has_missed: bool,
+}
+
+impl Local {
+    /// Whether a call that is over was refused: it met no row, and has changed nothing.
+    fn is_refused(&self) -> bool {
+        self.has_missed && !self.has_written
+    }
 }
 
 /// What calls leave behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What each call answers; `None` if it has failed.
+    /// The calls that were made, and not refused.
+    made: [bool; 2],
+    /// What each of these answers; `None` if it has failed.
     answers: Vec<Option<Cell>>,
     rows: Vec<Row>,
 }
@@ -89,6 +102,15 @@ impl<'p> Setup<'p> {
 
     /// Executes the next statement of a call on what it sees, and tells what it changes.
     pub(super) fn execute(&self, call: usize, local: &mut Local, view: &[Row]) -> Result<Option<Change>, Fails> {
+        let statement = self.next(call, local);
+        let change = self.carry_out(call, local, view)?;
+        local.has_written |= change.is_some();
+        let writes_one_row = matches!(statement, Some(Statement::Update { .. } | Statement::Delete { .. }));
+        local.has_missed |= change.is_none() && writes_one_row;
+        Ok(change)
+    }
+
+    fn carry_out(&self, call: usize, local: &mut Local, view: &[Row]) -> Result<Option<Change>, Fails> {
         let Some(statement) = self.next(call, local) else { return Ok(None) };
         local.at += 1;
         let is_there = |place: &usize| view[*place].is_there;
@@ -166,35 +188,71 @@ impl<'p> Setup<'p> {
         }
     }
 
-    /// What the calls leave behind, given those that have not failed.
-    pub(super) fn outcome(&self, locals: &[Option<Local>], rows: &[Row]) -> Outcome {
-        let answer = |(call, local): (&Call, &Option<Local>)| {
-            let returns = self.program.procedures[call.procedure].returns;
-            local.map(|local| returns.and_then(|variable| local.variables[variable]))
-        };
-        let seen = |row: &Row| if row.is_there { *row } else { Row::default() };
-        Outcome { answers: self.calls.iter().zip(locals).map(answer).collect(), rows: rows.iter().map(seen).collect() }
+    /// Whether a row may be as a change leaves it: unique values are so, and references lead to rows where they count.
+    pub(super) fn is_allowed(&self, rows: &[Row], change: &Change, references: bool) -> bool {
+        let mut after = rows.to_vec();
+        change.apply(&mut after);
+        self.is_consistent(&after, change.place, references)
     }
 
-    /// What one call after the other leaves behind, in both orders.
-    pub(super) fn serial(&self) -> [Outcome; 2] {
-        [[0, 1], [1, 0]].map(|order| {
+    /// Whether constraints hold, as far as they are about a place.
+    pub(super) fn is_consistent(&self, rows: &[Row], place: usize, references: bool) -> bool {
+        let (count, table) = (self.ids.len(), place / self.ids.len());
+        let unique = self.program.unique.get(table) == Some(&true);
+        let mut others = (table * count..(table + 1) * count).filter(|other| *other != place && rows[*other].is_there);
+        let is_same =
+            |other: usize| rows[place].columns[0].is_some() && rows[other].columns[0] == rows[place].columns[0];
+        if unique && rows[place].is_there && others.any(is_same) {
+            return false;
+        }
+        let leads = |cell: Cell| {
+            let at = cell.map(|value| self.ids.iter().position(|id| *id == value));
+            at.is_none_or(|at| at.is_some_and(|at| rows[at].is_there))
+        };
+        let counts = self.program.refers && references;
+        !counts || (count..2 * count).all(|child| !rows[child].is_there || leads(rows[child].columns[0]))
+    }
+
+    /// What the calls leave behind, given those that have not failed.
+    pub(super) fn outcome(&self, locals: &[Option<Local>], rows: &[Row]) -> Outcome {
+        let is_made = |at: usize| locals.get(at).copied().flatten().is_none_or(|local| !local.is_refused());
+        self.outcome_of([is_made(0), is_made(1)], locals, rows)
+    }
+
+    fn outcome_of(&self, made: [bool; 2], locals: &[Option<Local>], rows: &[Row]) -> Outcome {
+        let answer = |((call, local), made): ((&Call, &Option<Local>), bool)| {
+            let returns = self.program.procedures[call.procedure].returns;
+            local.filter(|_| made).map(|local| returns.and_then(|variable| local.variables[variable]))
+        };
+        let seen = |row: &Row| if row.is_there { *row } else { Row::default() };
+        let answers = self.calls.iter().zip(locals).zip(made).map(answer).collect();
+        Outcome { made, answers, rows: rows.iter().map(seen).collect() }
+    }
+
+    /// What one call after the other leaves behind, in both orders, and each of them alone, and none.
+    pub(super) fn serial(&self, references: bool) -> Vec<Outcome> {
+        let orders: [&[usize]; 5] = [&[0, 1], &[1, 0], &[0], &[1], &[]];
+        let outcome = |order: &[usize]| {
             let mut rows = self.start.clone();
             let mut locals = [None; 2];
-            for call in order {
+            for &call in order {
                 let mut own = rows.clone();
-                if let Ok(local) = self.run_alone(call, &mut own) {
+                if let Ok(local) = self.run_alone(call, &mut own, references) {
                     (rows, locals[call]) = (own, Some(local));
                 }
             }
-            self.outcome(&locals, &rows)
-        })
+            self.outcome_of([order.contains(&0), order.contains(&1)], &locals, &rows)
+        };
+        orders.into_iter().map(outcome).collect()
     }
 
-    fn run_alone(&self, call: usize, rows: &mut [Row]) -> Result<Local, Fails> {
+    fn run_alone(&self, call: usize, rows: &mut [Row], references: bool) -> Result<Local, Fails> {
         let mut local = Local::default();
         while self.next(call, &mut local).is_some() {
             if let Some(change) = self.execute(call, &mut local, rows)? {
+                if !self.is_allowed(rows, &change, references) {
+                    return Err(Fails);
+                }
                 change.apply(rows);
             }
         }

@@ -32,7 +32,8 @@
 //!
 //! # Limits
 //!
-//! Two calls, two levels, no loops, no rollbacks but those of calls that fail. Executions in which a call fails are not
+//! Two calls, two levels, no loops, no rollbacks but those of calls that fail. Programs with unique and foreign keys are
+//! asked about on the engine only: stores know no more than primary keys. Executions in which a call fails are not
 //! looked at (the search plans none); serial orders may fail. What the search finds with other numbers than ours, or with
 //! NULLs, is checked by running it, but nobody looks whether it should have found something there.
 
@@ -138,6 +139,9 @@ pub fn compare(seed: u64) -> Result<Tally, Box<Disagreement>> {
     let reading = comparison.read()?;
     let mut tally = Tally { programs: 1, ..Tally::default() };
     for (name, rules) in LEVELS {
+        if rules == Rules::Eventual && comparison.program.has_constraints() {
+            continue;
+        }
         comparison.at_level(&reading, name, rules, &mut tally)?;
     }
     Ok(tally)
@@ -257,14 +261,14 @@ mod tests {
     const STATEMENTS_MAX: usize = 3;
 
     #[test]
-    fn brute_force_and_the_search_agree_on_fifty_programs() {
+    fn brute_force_and_the_search_agree_on_eighty_programs() {
         let size = |seed: &u64| random_program(*seed).procedures.iter().map(|one| one.body.len()).sum::<usize>();
         let mut tally = Tally::default();
-        for seed in (0..).filter(|seed| size(seed) <= STATEMENTS_MAX).take(50) {
+        for seed in (0..).filter(|seed| size(seed) <= STATEMENTS_MAX).take(80) {
             tally += compare(seed).unwrap_or_else(|disagreement| panic!("{disagreement}"));
         }
         // Programs that show nothing, or that nobody understands, would prove nothing.
-        assert!(tally.found > 40 && tally.silent > 20 && tally.unknown < 5, "{tally:?}");
+        assert!(tally.found > 30 && tally.silent > 20 && tally.unknown < 5, "{tally:?}");
     }
 
     /// Two INSERTs of one key; conditions that miss a row; a DELETE that an INSERT has seen; an INSERT that only one of

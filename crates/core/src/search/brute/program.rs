@@ -37,6 +37,10 @@ pub(super) const VARIABLES: [&str; 2] = ["v", "w"];
 pub(super) struct Program {
     /// For each table, how many columns it has beside its key.
     pub(super) tables: Vec<usize>,
+    /// For each table, whether its first column is unique.
+    pub(super) unique: Vec<bool>,
+    /// Whether the first column of the second table refers to the first one.
+    pub(super) refers: bool,
     pub(super) procedures: Vec<Procedure>,
 }
 
@@ -129,6 +133,13 @@ impl Statement {
     }
 }
 
+impl Program {
+    /// Whether there are other constraints than primary keys.
+    pub(super) fn has_constraints(&self) -> bool {
+        self.refers || self.unique.contains(&true)
+    }
+}
+
 impl Procedure {
     /// Every number that it mentions; an INSERT mentions no column.
     pub(super) fn operands(&self) -> impl Iterator<Item = Operand> {
@@ -164,7 +175,10 @@ pub(super) fn random(random: &mut Random) -> Program {
     };
     let count = 1 + random.below(PROCEDURES.len());
     let procedures = (0..count).map(|_| procedure(random, &tables)).collect();
-    Program { tables, procedures }
+    // Drawn last, so that the statements of a seed stay what they are.
+    let unique = tables.iter().map(|_| random.chance(1, 4)).collect();
+    let refers = tables.len() > 1 && random.chance(1, 2);
+    Program { tables, unique, refers, procedures }
 }
 
 fn procedure(random: &mut Random, tables: &[usize]) -> Procedure {
@@ -294,7 +308,11 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "-- @program 1")?;
         for (table, columns) in self.tables.iter().enumerate() {
-            let columns = (0..*columns).map(|column| format!("{} INT", column_name(table, column)));
+            let columns = (0..*columns).map(|column| {
+                let unique = if column == 0 && self.unique[table] { " UNIQUE" } else { "" };
+                let refers = if column == 0 && table == 1 && self.refers { " REFERENCES t (id)" } else { "" };
+                format!("{} INT{unique}{refers}", column_name(table, column))
+            });
             writeln!(f, "CREATE TABLE {} (id INT PRIMARY KEY, {});", TABLES[table], list(columns, ", "))?;
         }
         for (procedure, name) in self.procedures.iter().zip(PROCEDURES) {

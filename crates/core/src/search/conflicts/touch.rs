@@ -60,6 +60,8 @@ pub struct Touch {
     pub grip: Grip,
     /// What it is a part of.
     pub within: Within,
+    /// The lock that a query asks for, if it does.
+    pub lock: Option<Lock>,
     /// Which row it is, if there is one, and always the same.
     pub row: Option<Row>,
     /// The columns that are read, and count.
@@ -188,9 +190,9 @@ impl Toucher<'_> {
             reads.extend(access.tests.iter().cloned());
         }
         let grip = match (access.effect, access.lock) {
-            (Effect::Read, None) => Grip::Look,
+            (Effect::Read, None | Some(Lock::Release)) => Grip::Look,
             (Effect::Read, Some(Lock::Share)) => Grip::Share,
-            (Effect::Read, Some(Lock::Update)) => Grip::Lock,
+            (Effect::Read, Some(Lock::Update | Lock::Session)) => Grip::Lock,
             _ if access.writes_existence(self.schema) => Grip::Exist,
             _ => Grip::Write,
         };
@@ -201,6 +203,7 @@ impl Toucher<'_> {
             table: access.table.clone(),
             grip,
             within: Within::Query,
+            lock: access.lock,
             row: key.map(|key| self.rows.row(procedure, &access.table, key)),
             reads,
             reads_existence: looks || (self.options.external && self.has_full_key(access)),
@@ -319,6 +322,7 @@ fn looked_up(table: &str, columns: impl IntoIterator<Item = String>) -> Touch {
         table: table.to_string(),
         grip: Grip::Refer,
         within: Within::Write,
+        lock: None,
         row: None,
         reads: columns.into_iter().collect(),
         reads_existence: true,

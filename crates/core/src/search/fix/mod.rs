@@ -29,6 +29,7 @@ mod check;
 pub mod diff;
 pub mod edit;
 mod fold;
+mod foreign;
 mod level;
 mod lock;
 mod order;
@@ -86,6 +87,12 @@ pub const UNIQUE: Kind = Kind {
     cost: 5,
     applies: "a row is looked for, and inserted if there is none, by columns that are no key yet",
 };
+/// A foreign key.
+pub const FOREIGN: Kind = Kind {
+    name: "foreign key",
+    cost: 5,
+    applies: "a row is looked for by its key, and another one that names it is inserted, in a column that refers to nothing",
+};
 /// A check.
 pub const CHECK: Kind = Kind {
     name: "check",
@@ -107,7 +114,7 @@ pub const PROGRAM_LEVEL: Kind =
 
 /// Every kind of change, the cheapest first.
 pub const KINDS: &[&Kind] =
-    &[&LOCK, &FOLD, &ORDER, &LOCKS, &UNIQUE, &CHECK, &TRANSACTION_LEVEL, &CYCLE_LEVEL, &PROGRAM_LEVEL];
+    &[&LOCK, &FOLD, &ORDER, &LOCKS, &UNIQUE, &FOREIGN, &CHECK, &TRANSACTION_LEVEL, &CYCLE_LEVEL, &PROGRAM_LEVEL];
 
 /// A change that may remove an anomaly.
 #[derive(Debug, Clone)]
@@ -135,6 +142,26 @@ impl Change {
     pub fn new(kind: &'static Kind, says: String, edits: Vec<Edit>, procedures: Option<BTreeSet<u16>>) -> Change {
         let begins_with_more = BTreeSet::new();
         Change { kind, cost: kind.cost, says, edits, procedures, begins_with_more, sets_level: None, level: None }
+    }
+
+    /// What its callers must be ready for afterwards: which calls are refused where they went wrong before.
+    pub fn refusals(&self) -> Option<&'static str> {
+        let is_level = self.sets_level.is_some() || matches!(self.level, Some(Target::Engine(_)));
+        match self.kind {
+            _ if is_level => Some(
+                "calls that meet are refused with a serialization failure or a deadlock (SQLSTATE 40001, 40P01): \
+                 repeat them from the beginning",
+            ),
+            kind if *kind == UNIQUE || *kind == FOREIGN || *kind == CHECK => Some(
+                "the call that comes too late is refused with the constraint's error: tell its user; \
+                 repeated, it looks again and refuses by itself",
+            ),
+            kind if *kind == LOCKS => Some(
+                "calls that lock in different orders are refused with a deadlock (SQLSTATE 40P01 or 40001): \
+                 repeat them from the beginning",
+            ),
+            _ => None,
+        }
     }
 
     /// True if both changes do the same to the program.
@@ -203,6 +230,7 @@ pub fn changes(ground: &Ground<'_>, cycle: &Cycle) -> Vec<Change> {
         for place in ground.places(cycle) {
             all.extend(fold::fold(ground, place));
             all.extend(unique::unique(ground, place));
+            all.extend(foreign::foreign(ground, place));
             all.extend(check::check(ground, place));
         }
     }

@@ -175,3 +175,25 @@ fn distant_changes_are_two_hunks() {
     );
     assert_eq!(diff::unified("f", &old, &old), "");
 }
+
+#[test]
+fn who_is_looked_for_and_then_named_is_referred_to() {
+    let source = "CREATE TABLE orders (id INT PRIMARY KEY, customer INT);
+CREATE TABLE customers (id INT PRIMARY KEY, name TEXT);
+CREATE PROCEDURE place_order(id INT, customer INT)
+BEGIN
+  DECLARE n INT;
+  SELECT COUNT(*) INTO :n FROM customers WHERE id = :customer;
+  IF :n > 0 THEN INSERT INTO orders (id, customer) VALUES (:id, :customer); END IF;
+END;
+CREATE PROCEDURE leave(customer INT)
+BEGIN
+  DECLARE n INT;
+  SELECT COUNT(*) INTO :n FROM orders WHERE customer = :customer;
+  IF :n = 0 THEN DELETE FROM customers WHERE id = :customer; END IF;
+END;
+";
+    let all = proposed(source, "postgres", "read committed");
+    let diff = diff_of(&all, "foreign key");
+    assert!(diff.contains("+ALTER TABLE orders ADD FOREIGN KEY (customer) REFERENCES customers (id);"), "{diff}");
+}

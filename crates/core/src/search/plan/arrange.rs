@@ -9,8 +9,8 @@
 //! ```
 //!
 //! There are other choices, which come later: all heads at the very beginning, so that snapshots are old; some tails at
-//! the very end, so that nobody sees what they commit; and, if a transaction ends between two nodes, its end directly
-//! behind the first one.
+//! the very end, so that nobody sees what they commit; and, if a transaction ends between two nodes, or an advisory lock is
+//! released there, that directly behind the first one.
 
 use super::steps::Call;
 
@@ -25,7 +25,7 @@ pub(super) type Interleaving = Vec<(usize, usize)>;
 pub(super) struct Choice {
     /// Whether what leads to the first nodes comes at the very beginning.
     pub(super) early_heads: bool,
-    /// Whether transactions that end between two nodes do so at once.
+    /// Whether transactions that end between two nodes do so at once, and locks are released.
     pub(super) early_middles: bool,
     /// For each call, whether what is left comes at the very end.
     pub(super) late_tails: Vec<bool>,
@@ -70,7 +70,10 @@ pub(super) fn choices(calls: &[Call], heads: bool, tails: bool) -> Vec<Choice> {
     subsets.sort_by_key(|subset| subset.iter().filter(|late| **late).count());
     let mut choices = Vec::new();
     for early_heads in flags(heads && has_head) {
-        for early_middles in flags(calls.iter().any(has_end)) {
+        // A lock that is released in the middle is in everybody's way until then.
+        let releases = calls.iter().flat_map(|call| &call.steps).any(|step| step.releases);
+        let middles = if releases { vec![true, false] } else { flags(calls.iter().any(has_end)) };
+        for early_middles in middles {
             let choice = |late_tails: &Vec<bool>| Choice { early_heads, early_middles, late_tails: late_tails.clone() };
             choices.extend(subsets.iter().map(choice));
         }
@@ -78,9 +81,15 @@ pub(super) fn choices(calls: &[Call], heads: bool, tails: bool) -> Vec<Choice> {
     choices
 }
 
-/// The last step between two that ends a transaction.
+/// The last step between two that ends a transaction, or releases a lock.
 fn last_end(call: &Call, first: usize, last: usize) -> Option<usize> {
-    (first + 1..last).rev().find(|step| !call.steps[*step].is_statement)
+    (first + 1..last).rev().find(|step| !call.steps[*step].is_statement || call.steps[*step].releases)
+}
+
+/// The step behind those that release locks after the last node, and before its transaction ends; these come at once.
+fn released_behind(call: &Call, last: usize) -> usize {
+    let open = (last + 1..call.steps.len()).take_while(|step| call.steps[*step].is_statement);
+    open.filter(|step| call.steps[*step].releases).last().unwrap_or(last) + 1
 }
 
 /// Everything in order.
@@ -105,13 +114,14 @@ pub(super) fn arrange(calls: &[Call], interleaving: &Interleaving, choice: &Choi
         {
             add(*call, node + 1..end + 1);
         }
-        if *number + 1 == nodes.len() && !choice.late_tails[*call] {
-            add(*call, node + 1..steps.len());
+        if *number + 1 == nodes.len() {
+            let end = if choice.late_tails[*call] { released_behind(&calls[*call], node) } else { steps.len() };
+            add(*call, node + 1..end);
         }
     }
     for (call, _) in choice.late_tails.iter().enumerate().filter(|(_, late)| **late) {
         let last = calls[call].nodes[calls[call].nodes.len() - 1];
-        add(call, last + 1..calls[call].steps.len());
+        add(call, released_behind(&calls[call], last)..calls[call].steps.len());
     }
     items
 }

@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use super::{Apart, Plan};
+use crate::program::access::Lock;
 use crate::search::conflicts::{Grip, Kind, Touch, Within};
 use crate::search::level::Target;
 use crate::search::level::engines::{Acts, EngineRules, InnerReads, References, View};
@@ -72,7 +73,7 @@ impl Node<'_> {
 
     /// A query that takes no lock by itself.
     fn is_plain(&self, place: usize) -> bool {
-        self.scene.touches(place).iter().all(|touch| touch.grip == Grip::Look)
+        self.scene.touches(place).iter().all(|touch| touch.grip == Grip::Look && touch.lock.is_none())
     }
 
     /// Where the snapshot of a transaction is taken, as far as one has been taken before or at a place.
@@ -131,13 +132,23 @@ impl Node<'_> {
 
     /// Whether the first still holds locks, of which one is in the way of the second.
     fn waits(&self, first: usize, second: usize, table: u16) -> bool {
-        let is_open = self.scene.end(first) > second;
+        let is_kept = self.touches(first, table).any(|touch| touch.lock == Some(Lock::Session));
+        let end = if is_kept { self.released(first, table) } else { self.scene.end(first) };
+        let is_open = end > second;
         let locks = |place: usize| {
             let rules = self.rules(place);
             let touches = self.touches(place, table);
             touches.filter_map(move |touch| Hold::of(touch, rules?)).collect::<Vec<_>>()
         };
         is_open && locks(first).iter().any(|first| locks(second).iter().any(|second| first.excludes(*second)))
+    }
+
+    /// The place where a call releases the advisory lock that it has taken at another one; it does at its end.
+    fn released(&self, taken: usize, table: u16) -> usize {
+        let is_own = |place: &usize| !self.scene.is_other_call(*place, taken);
+        let own: Vec<usize> = (taken + 1..self.scene.items.len()).filter(is_own).collect();
+        let releases = |place: &&usize| self.touches(**place, table).any(|touch| touch.lock == Some(Lock::Release));
+        own.iter().find(releases).or(own.last()).copied().unwrap_or(taken)
     }
 
     /// Whether the second acts on a snapshot that is older than what the first has committed.
@@ -180,6 +191,7 @@ enum Hold {
 impl Hold {
     fn of(touch: &Touch, rules: &EngineRules) -> Option<Hold> {
         match touch.grip {
+            Grip::Look if touch.lock == Some(Lock::Release) => None,
             Grip::Look => rules.locks_reads(touch.within).then_some(Hold::Share),
             Grip::Refer => match rules.references {
                 References::Late => None,

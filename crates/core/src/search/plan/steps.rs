@@ -2,6 +2,7 @@
 
 use super::Question;
 use crate::flow::program::Given;
+use crate::program::access::Lock;
 use crate::program::code::OperationKind;
 use crate::program::paths::Way;
 use crate::search::conflicts::Conflicts;
@@ -18,6 +19,8 @@ pub(super) struct Step {
     pub(super) transaction: usize,
     /// Whether it is a statement; else it ends the transaction.
     pub(super) is_statement: bool,
+    /// Whether it releases an advisory lock.
+    pub(super) releases: bool,
 }
 
 /// A transaction of a call.
@@ -125,7 +128,9 @@ impl<'a> Walk<'a> {
 
     fn push(&mut self, at: usize, site: Option<u16>, is_statement: bool) {
         let transaction = self.call.transactions.len().saturating_sub(1);
-        self.call.steps.push(Step { at, site, transaction, is_statement });
+        let touches = site.map_or(&[][..], |site| self.conflicts.touches(site));
+        let releases = touches.iter().any(|touch| touch.lock == Some(Lock::Release));
+        self.call.steps.push(Step { at, site, transaction, is_statement, releases });
     }
 
     /// Ends the transaction that is open, if there is one.

@@ -219,6 +219,9 @@ pub struct FixReport {
     /// What became of the tests on the changed program, if they were run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
+    /// What callers must be ready for afterwards: which calls are refused, and what to do then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refusals: Option<String>,
 }
 
 /// What was analysed.

@@ -40,7 +40,8 @@ fn print_structure(structure: &StructureReport, printer: &Printer<'_>, options: 
         remark.notes.push(fold(&format!("breaks {}", structure.breaks.join(", "))));
     }
     if let Some(fix) = &structure.fix {
-        let parts = [fold(&fix.says), fix.diff.clone(), fix.run.as_deref().map(fold).unwrap_or_default()];
+        let told = |text: &Option<String>| text.as_deref().map(fold).unwrap_or_default();
+        let parts = [fold(&fix.says), fix.diff.clone(), told(&fix.run), told(&fix.refusals)];
         let parts = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty());
         remark.help = Some(parts.collect::<Vec<_>>().join("\n"));
     }

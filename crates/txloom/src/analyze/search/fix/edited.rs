@@ -32,6 +32,10 @@ impl Edited {
             for edit in &change.edits {
                 let file = file_of(project, &edit.home)?;
                 match (&edit.home, change.sets_level) {
+                    // PostgreSQL takes no level inside of a procedure: CALL has its snapshot already. Its caller sets it.
+                    (Home::Procedure(at), Some(level)) if is_plpgsql(project, file, *at) => {
+                        levels.push((usize::from(*at), LevelName::custom(level)));
+                    }
                     _ if project.files[file].is_sql() || !edit.is_of_statements() => {
                         by_file.entry(file).or_default().push(edit);
                     }
@@ -64,6 +68,14 @@ impl Edited {
         levels.iter().for_each(|(at, level)| read.set_level(*at, level, inside));
         Some(Edited { project: read, wanted, diff: text })
     }
+}
+
+/// Whether a procedure is one of PostgreSQL's.
+fn is_plpgsql(project: &Project, file: usize, procedure: u16) -> bool {
+    let span = project.program.procedures[usize::from(procedure)].span;
+    let text = project.files[file].text.get(span.start..span.end).unwrap_or_default();
+    let tokens = txloom_core::sql::tokens(text);
+    tokens.windows(2).any(|pair| pair[0].is_word("LANGUAGE") && pair[1].is_word("plpgsql"))
 }
 
 fn file_of(project: &Project, home: &Home) -> Option<usize> {

@@ -61,6 +61,7 @@ impl Fix {
             diff: self.diff.clone(),
             removes: self.removes.len(),
             run: self.run.clone(),
+            refusals: self.change.refusals().map(str::to_string),
         }
     }
 }

@@ -6,11 +6,10 @@ use txloom_core::case::{Case, Line, SessionName};
 use txloom_core::level::LevelName;
 use txloom_core::oracle::calls::Calls;
 use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
-use txloom_core::outcome::ErrorClass;
 use txloom_core::program::interpret::CallEnd;
 use txloom_core::schedule::{Policy, ScheduleEntry};
 use txloom_core::search::find::Test;
-use txloom_core::search::fix::{CHECK, Change, UNIQUE};
+use txloom_core::search::fix::Change;
 use txloom_core::search::level::Target;
 use txloom_core::search::script;
 
@@ -56,9 +55,7 @@ impl<'a> Runs<'a> {
         if matches!(change.level, Some(Target::Store(_))) {
             return Ok(Again::Gone("not run: the target cannot be told to be stronger".to_string()));
         }
-        let relies = [&UNIQUE, &CHECK].contains(&change.kind);
-        let excused: &[ErrorClass] = if relies { &[ErrorClass::Unique, ErrorClass::Check] } else { &[] };
-        let oracle = Calls { excused, ..Calls::default() };
+        let oracle = Calls::default();
         let mut says = None;
         for test in tests {
             let case = self.case(test, edited, change);
