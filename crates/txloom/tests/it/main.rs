@@ -40,6 +40,7 @@
 //! * `same_program`: the benchmark programs in Java give the program of their SQL forms
 //! * `analyze_dumps`: what dump tools write serves on every target
 //! * `analyze_fix`: what removes anomalies, searched and run again
+//! * `analyze_stores`: levels of stores mean what they say, on replicas and on a ring
 //! * `analyze_limits`: time, memory and signals end an analysis with its report
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `truth`: programs with known truth: no broken one is acquitted, no safe one accused
@@ -97,6 +98,7 @@ mod analyze_search;
 mod analyze_dumps;
 mod analyze_fix;
 mod analyze_limits;
+mod analyze_stores;
 mod logs;
 mod truth;
 mod solvers;
