@@ -144,7 +144,8 @@ impl Search<'_> {
     fn extend(&mut self, now: &Knowledge) -> bool {
         let Some(next) = self.moves.get(self.placed.len()) else { return true };
         let home = now.at[next.call];
-        let others = (0..self.nodes).filter(|node| *node != home && self.roams && next.is_statement);
+        let may_go = self.roams && next.is_statement;
+        let others = (0..self.nodes).filter(move |node| *node != home && may_go);
         for node in std::iter::once(home).chain(others) {
             if self.left == 0 {
                 return false;
@@ -225,8 +226,9 @@ impl Ring {
         let node = self.homes[next.call];
         let mut deliveries = Vec::new();
         if next.is_statement {
-            for from in (1..self.known.len()).map(|back| (node + self.known.len() - back) % self.known.len()) {
-                // The nearest one first: what it does not know, one farther back may.
+            let count = self.known.len();
+            // The nearest one first: what it does not know, one farther back may.
+            for from in (1..count).map(|back| (node + count - back) % count) {
                 let knows = self.known[node].union(&self.open[next.call]).copied().collect::<BTreeSet<_>>();
                 let is_useful = next.sees.difference(&knows).any(|one| self.known[from].contains(one));
                 if is_useful {

@@ -47,7 +47,7 @@ pub struct Trials<'a> {
 }
 
 /// The nodes of an engine, if it has several.
-pub fn cluster(capabilities: &Capabilities) -> Option<Cluster> {
+pub(super) fn cluster(capabilities: &Capabilities) -> Option<Cluster> {
     let Capabilities { nodes, is_ring, .. } = *capabilities;
     (nodes > 0).then_some(Cluster { nodes, is_ring })
 }
