@@ -232,7 +232,7 @@ impl Ring {
                 let knows = self.known[node].union(&self.open[next.call]).copied().collect::<BTreeSet<_>>();
                 let is_useful = next.sees.difference(&knows).any(|one| self.known[from].contains(one));
                 if is_useful {
-                    self.deliver(from, node);
+                    self.deliver(from, node)?;
                     deliveries.push((from, node, None));
                 }
             }
@@ -251,15 +251,21 @@ impl Ring {
         Some(Placed { node, deliveries })
     }
 
-    /// Everybody from one node to another applies what the one before has committed.
-    fn deliver(&mut self, from: usize, to: usize) {
+    /// Everybody from one node to another applies what the one before has committed. `None` if one of them may have to wait
+    /// for a call that has written there and not committed.
+    fn deliver(&mut self, from: usize, to: usize) -> Option<()> {
         let mut at = from;
         while at != to {
             let next = (at + 1) % self.known.len();
-            let news = self.known[at].clone();
+            let news: Vec<usize> = self.known[at].difference(&self.known[next]).copied().collect();
+            let holds_locks = (0..self.homes.len()).any(|call| self.homes[call] == next && !self.open[call].is_empty());
+            if holds_locks && !news.is_empty() {
+                return None;
+            }
             self.known[next].extend(news);
             at = next;
         }
+        Some(())
     }
 }
 
@@ -331,6 +337,9 @@ mod tests {
         assert_eq!(place(&[open.clone(), read(1, &[0], &[])], 2, RING, false), Err(Unplaceable::Ring));
         let placed = place(&[open, end, read(1, &[0], &[])], 2, RING, false).expect("it is committed");
         assert_eq!(placed[2].deliveries, [(0, 1, None)]);
+        // Who has written and not committed may hold what a delivery needs.
+        let open = Wanted { is_open: true, ..write(1, &[], &[]) };
+        assert_eq!(place(&[open, write(0, &[], &[]), read(1, &[1], &[])], 2, RING, false), Err(Unplaceable::Ring));
         // c sees a's write by way of b's node, and must not see b's: another order of the nodes does it.
         let moves = [write(0, &[], &[]), write(1, &[], &[0]), read(2, &[0], &[1])];
         assert_eq!(nodes(&moves, 3, RING, false), Some(vec![0, 2, 1]));

@@ -1,7 +1,7 @@
 //! Does an anomaly show when its test is run?
 
 use txloom_core::case::Case;
-use txloom_core::engine::Capabilities;
+use txloom_core::engine::{Capabilities, EngineErrorKind};
 use txloom_core::finding::Finding;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::calls::Calls;
@@ -80,6 +80,13 @@ impl<'a> Trials<'a> {
         let verdict = match oracle.judge(&case, self.runner) {
             Err(RunError::Setup { step, sql, error, .. }) if step > self.project.definitions.len() => {
                 return Ok(Shown::Undecided(format!("its rows cannot be inserted: {}: {error}", shortened(&sql))));
+            }
+            // Servers that depend on each other fail in more ways; the next test begins with a new ring.
+            Err(RunError::Engine(error))
+                if self.cluster.is_some_and(|cluster| cluster.is_ring)
+                    && !matches!(error.kind, EngineErrorKind::Interrupted) =>
+            {
+                return Ok(Shown::Undecided(error.to_string()));
             }
             verdict => verdict?,
         };
