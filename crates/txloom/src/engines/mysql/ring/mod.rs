@@ -26,7 +26,8 @@
 //! and is told. What the engine itself does (setups, rows that are loaded) is done at each server and not replicated.
 //!
 //! **Limits.** Servers are not killed. Deliveries of single statements are not possible, sessions stay on their servers,
-//! and columns are not merged: a row event carries the whole row. Tables should have primary keys, or a row is looked for by all of its columns.
+//! and columns are not merged: a row event carries the whole row. Tables should have primary keys, or a row is looked for
+//! by all of its columns.
 
 mod links;
 mod position;
