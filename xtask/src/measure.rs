@@ -16,12 +16,19 @@ pub(crate) fn quantile(mut numbers: Vec<f64>, parts: usize) -> f64 {
 
 /// A benchmark program from the corpus, in the language of that file.
 pub(crate) fn program(name: &str, file: &str) -> Result<Project> {
+    program_with(name, file, |schema| schema)
+}
+
+/// The same, with a change of its schema.
+pub(crate) fn program_with(name: &str, file: &str, change: impl FnOnce(String) -> String) -> Result<Project> {
     let source = |file: &str| -> Result<SourceFile> {
         let path = format!("corpus/programs/{name}/{file}");
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
         Ok(SourceFile::new(path, text))
     };
-    Ok(Project::read(vec![source("schema.sql")?, source(file)?]))
+    let schema = source("schema.sql")?;
+    let schema = SourceFile::new(schema.name, change(schema.text));
+    Ok(Project::read(vec![schema, source(file)?]))
 }
 
 /// TPC-C from the corpus, in the language of that file, with every statement a transaction of its own.

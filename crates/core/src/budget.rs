@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Code that has no clock cannot keep a deadline itself, and looking at a clock in an inner loop costs too much. So a
-//! budget is a flag: whoever has a clock raises it once, with the reason, and a loop that looks at it pays for one load.
+//! budget is a flag: whoever has a clock raises it once, with the reason; a loop that looks at it pays for one load.
 //! What a loop leaves undone when it stops is for its caller to report.
 //!
 //! A budget of [steps](WorkBudget::of_steps) is spent by being looked at. Tests use it: they count steps, and need no

@@ -238,6 +238,9 @@ pub struct Capabilities {
     /// How many nodes there are, of which sessions can be told one to use; partitions, healing and delivery can be
     /// scripted. 0 where there is no choice.
     pub nodes: u32,
+    /// Deliveries between nodes go along a ring, whole transactions in order, and sessions stay where they are. Otherwise
+    /// single writes can be delivered, and sessions go to another node between two statements.
+    pub is_ring: bool,
     /// The server is ours: it can be killed, paused and restarted.
     pub kill: bool,
     /// It has a small disk of its own, which can be filled.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   xtask soak [ROUNDS] [SECTION…]     corpus, levels, silence, defaults, planted, pairs, histories, adya, graph,
-//!                                      validity, storm, flow, search, brute, real, solvers, fixes, requirements;
+//!                                      validity, storm, flow, search, stores, brute, real, solvers, fixes, requirements;
 //!                                      or all
 //! ```
 //!
@@ -20,6 +20,7 @@
 //! * [`storm`]: servers killed again and again, settings that lose commits, long storms
 //! * [`flow`]: every schedule of TPC-C, statement by statement, is run: it goes wrong, is harmless, or impossible
 //! * [`search`]: every anomaly that is predicted for the benchmark programs is run
+//! * [`stores`]: the programs of CLOTHO with its schemas, at eventual consistency, on replicas and on a ring
 //! * [`brute`]: the search for anomalies and brute force agree on two thousand small programs
 //! * [`real`]: every interleaving of small programs on real servers: the truth that the tests of `analyze` rest on
 //! * [`solvers`]: the embedded solver and z3 have the same answers to all that the search asks
@@ -44,6 +45,7 @@ mod validity;
 mod storm;
 mod flow;
 mod search;
+mod stores;
 mod brute;
 mod real;
 mod fixes;
@@ -74,6 +76,7 @@ const SECTIONS: &[&str] = &[
     "storm",
     "flow",
     "search",
+    "stores",
     "brute",
     "real",
     "solvers",
@@ -136,6 +139,7 @@ fn section(name: &str, rounds: usize) -> Result<Section> {
         "storm" => storm::run(),
         "flow" => flow::run(),
         "search" => search::run(),
+        "stores" => stores::run(),
         "brute" => brute::run(),
         "real" => real::run(),
         "solvers" => solvers::run(),

@@ -99,7 +99,7 @@ fn directed() -> Result<Vec<String>> {
         let found = search::search(&search::prepare(project, &called, &wanted));
         for test in &found.tests {
             runs += 1;
-            if let Shown::Manifest(finding) = Trials::new(project, &mut runner, None, true, Some(3)).run(test)? {
+            if let Shown::Manifest(finding) = Trials::new(project, &mut runner, None, true).run(test)? {
                 for name in &finding.breaks {
                     let short = name.split(',').next().unwrap_or_default().to_string();
                     *broken.entry(short).or_default() += 1;

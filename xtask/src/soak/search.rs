@@ -109,11 +109,10 @@ fn measured(target: &str, level: &str, name: &str, file: &str, length: Option<us
     let prepared = search::prepare(&project, &called, &wanted);
     let found = search::search(&prepared);
     let own = (!is_store).then(|| LevelName::custom(level));
-    let nodes = is_store.then_some(info.capabilities.nodes);
     let mut shows = Vec::new();
     let mut instead: BTreeMap<String, usize> = BTreeMap::new();
     for test in &found.tests {
-        let shown = Trials::new(&project, &mut runner, own.clone(), false, nodes).run(test)?;
+        let shown = Trials::new(&project, &mut runner, own.clone(), false).run(test)?;
         shows.push(matches!(shown, Shown::Manifest(_)));
         match shown {
             Shown::Manifest(_) => {}

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::SessionName;
 use crate::suggest;
 
 /// A positioned event. Prints as its directive, without the `@`.
@@ -28,12 +29,19 @@ pub enum Event {
         /// Only the effects of one write statement, e.g. `1>2 #3`: the third that sessions executed at the node `from`.
         write: Option<u32>,
     },
+    /// From now on, the statements of a session are answered by another node, e.g. `route a 2`.
+    Route {
+        /// The session.
+        session: SessionName,
+        /// The node.
+        node: u32,
+    },
     /// The server is killed with SIGKILL and started again.
     Kill,
 }
 
 /// The words that events begin with.
-pub(super) const WORDS: &[&str] = &["partition", "heal", "deliver", "kill"];
+pub(super) const WORDS: &[&str] = &["partition", "heal", "deliver", "route", "kill"];
 
 impl Event {
     /// Reads an event as it is printed; the error says what is expected there.
@@ -44,6 +52,7 @@ impl Event {
         match word {
             "partition" => partition(value),
             "deliver" => deliver(value),
+            "route" => route(value),
             "heal" | "kill" if !value.is_empty() => Err(format!("nothing may follow @{word}")),
             "heal" => Ok(Event::Heal),
             "kill" => Ok(Event::Kill),
@@ -83,6 +92,16 @@ fn deliver(value: &str) -> Result<Event, String> {
     }
 }
 
+fn route(value: &str) -> Result<Event, String> {
+    let mut words = value.split_whitespace();
+    let session = words.next().and_then(SessionName::new);
+    let node = words.next().and_then(|word| word.parse().ok());
+    match (session, node, words.next()) {
+        (Some(session), Some(node), None) => Ok(Event::Route { session, node }),
+        _ => Err("expected a session and the number of a node, such as `@route a 2`".to_string()),
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -95,6 +114,7 @@ impl fmt::Display for Event {
                 write!(f, "deliver {from}>{to}")?;
                 write.iter().try_for_each(|number| write!(f, " #{number}"))
             }
+            Event::Route { session, node } => write!(f, "route {session} {node}"),
             Event::Kill => f.write_str("kill"),
         }
     }
@@ -106,7 +126,8 @@ mod tests {
 
     #[test]
     fn events_print_as_they_are_read() {
-        for text in ["partition 1|2", "partition 1|2,3|4", "heal", "deliver 1>2", "deliver 2>1 #3", "kill"] {
+        for text in ["partition 1|2", "partition 1|2,3|4", "heal", "deliver 1>2", "deliver 2>1 #3", "route a 2", "kill"]
+        {
             assert_eq!(Event::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Event::parse(" partition  1 | 2 , 3 ").unwrap().to_string(), "partition 1|2,3");
@@ -122,9 +143,11 @@ mod tests {
             ("deliver 1", "two nodes"),
             ("deliver 1>2 #0", "two nodes"),
             ("deliver 1>2 #x", "two nodes"),
+            ("route a", "a session and the number of a node"),
+            ("route a 2 3", "a session and the number of a node"),
             ("heal 1", "nothing may follow @heal"),
             ("hael", "did you mean heal?"),
-            ("", "events: partition, heal, deliver, kill"),
+            ("", "events: partition, heal, deliver, route, kill"),
         ] {
             let error = Event::parse(text).expect_err(text);
             assert!(error.contains(expect), "{text}: {error}");

@@ -43,6 +43,7 @@ const DIRECTIVES: &[&str] = &[
     "assert",
     "final",
     "partition",
+    "route",
     "heal",
     "deliver",
     "kill",

@@ -251,6 +251,7 @@ fn event() -> impl Strategy<Value = Event> {
         nodes.prop_map(|nodes| Event::Partition(nodes.chunks(nodes.len().div_ceil(2)).map(<[u32]>::to_vec).collect())),
         Just(Event::Heal),
         Just(Event::Kill),
+        (1u32..9).prop_map(|node| Event::Route { session: SessionName::new("a").unwrap(), node }),
         (node(), node(), prop::option::of(1u32..99)).prop_map(|(from, to, write)| Event::Deliver { from, to, write }),
     ]
 }

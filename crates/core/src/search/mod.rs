@@ -28,7 +28,7 @@
 //! * `hops`, `outcome`: what must hold for a dependency to be there; what a run leaves behind
 //! * [`feasible`](mod@feasible): values for which a cycle happens and shows
 //! * [`find`], `groups`, `witness`: all of it, for every candidate; `prefixes`: which calls may have come before
-//! * [`start`], [`script`]: a test as rows and a schedule
+//! * [`start`], [`placement`], [`script`]: a test as rows, nodes and a schedule
 //! * [`brute`]: a second opinion on small programs
 //! * [`fix`]: which changes of the program may remove an anomaly
 
@@ -60,6 +60,7 @@ mod prefixes;
 mod groups;
 pub mod find;
 pub mod start;
+pub mod placement;
 pub mod script;
 pub mod brute;
 pub mod fix;

@@ -150,6 +150,8 @@ pub(super) struct Run<'r, 'a> {
     /// The move that is being made.
     number: usize,
     sight: Sight,
+    /// Whether calls need not see their own earlier statements.
+    roams: bool,
     /// Why it cannot go on.
     stuck: Option<Stuck>,
     /// How many demands are known not to be false.
@@ -190,6 +192,7 @@ impl<'r, 'a> Run<'r, 'a> {
             guide,
             number: 0,
             sight: Sight::All,
+            roams: false,
             stuck: None,
             looked_at: 0,
             sights: Sights::new(),
@@ -217,6 +220,7 @@ impl<'r, 'a> Run<'r, 'a> {
         for (number, next) in plan.moves.iter().enumerate() {
             self.number = number;
             self.sight = plan.sight(number);
+            self.roams = plan.roams;
             let way = ways[next.instance];
             while self.locals[next.instance].at <= next.at {
                 let at = self.locals[next.instance].at;
@@ -250,6 +254,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Runs the calls one after the other, to their ends.
     pub(super) fn one_by_one(&mut self, order: &[usize]) -> Result<(), Stuck> {
         self.sight = Sight::All;
+        self.roams = false;
         for instance in order {
             let mut node = 0;
             let mut rounds = 0;
@@ -487,7 +492,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 continue;
             }
             let sees = match &self.sight {
-                _ if is_own => self.symbols.always,
+                _ if is_own && (!self.roams || writer == number) => self.symbols.always,
                 Sight::All => self.symbols.always,
                 Sight::Some(sees) if sees.contains(&writer) => self.symbols.always,
                 Sight::Some(_) => continue,
@@ -499,7 +504,7 @@ impl<'r, 'a> Run<'r, 'a> {
         seen
     }
 
-    /// Whether a move sees another one, if that is left to the solver. What has arrived once stays.
+    /// Whether a move sees another one, if that is left to the solver. What has arrived once stays, where calls do.
     fn sight_of(&mut self, instance: usize, reader: usize, writer: usize) -> Bool {
         if let Some(known) = self.sights.get(&(reader, writer)) {
             return *known;
@@ -507,7 +512,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let sees = self.symbols.problem.boolean(format!("{reader} sees {writer}"));
         let numbers = self.executed.iter().rev().filter(|one| one.instance == instance).map(|one| one.number);
         let before = numbers.filter(|number| *number < reader).find_map(|one| self.sights.get(&(one, writer)).copied());
-        if let Some(before) = before {
+        if let Some(before) = before.filter(|_| !self.roams) {
             let not_before = self.symbols.problem.not(before);
             let stays = self.symbols.problem.or(not_before, sees);
             self.symbols.problem.demand(stays);
@@ -549,6 +554,7 @@ impl<'r, 'a> Run<'r, 'a> {
     pub(super) fn rows_without(&mut self, table: usize, plan: &Plan, reader: usize, writer: usize) -> Vec<Row> {
         let instance = plan.moves[reader].instance;
         self.sight = plan.sight(reader);
+        self.roams = plan.roams;
         let mut seen = self.seen_by(instance, reader, table, Some(writer));
         seen.retain(|(at, _)| self.executed[*at].number < reader);
         fold(self.symbols, &self.world.tables[table].rows, table, &self.executed, &seen, reader)

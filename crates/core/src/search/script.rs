@@ -1,7 +1,7 @@
 //! A test as the schedule of a case: whose message comes when, and what reaches whom.
 //!
 //! A plan speaks of statements, a schedule of messages: before its first statement a call sends BEGIN, at its end COMMIT.
-//! Where each call runs at a node of its own, what a plan says of visibility becomes deliveries:
+//! On a cluster, what a plan says of visibility becomes [a choice of nodes](super::placement), and deliveries:
 //!
 //! ```text
 //!   plan       a1 a2   b1 sees a2, not a1              schedule   [partition 1|2] a a a [deliver 1>2 #2] b b
@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 use super::find::Test;
 use super::ground::Called;
+use super::placement::{Cluster, Unplaceable, Wanted, place};
+use super::plan::Move;
 use crate::case::{Event, SessionName};
 use crate::dialect::{Dialect, LevelPlace};
 use crate::program::access::Effect;
@@ -23,89 +25,100 @@ pub fn names(count: usize) -> Vec<SessionName> {
     (0..count.min(26)).filter_map(name).collect()
 }
 
-/// The node of a call, where each has one: they are counted from 1. Whatever came before happens at the first.
-pub fn node(test: &Test, call: usize) -> u32 {
-    let call = if call < test.concurrent() { call } else { 0 };
-    u32::try_from(call).map_or(u32::MAX, |call| call + 1)
+/// The schedule of a test, and on a cluster the node (from 1) at which each session begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The nodes, by call; none if there is no cluster.
+    pub homes: Vec<u32>,
 }
 
-/// The schedule of a test. If there are several nodes, each call runs at one of its own, once those are over that come
+/// The schedule of a test. On a cluster, calls run at nodes that cannot talk to each other, once those are over that come
 /// before.
-pub fn schedule(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect, nodes: Option<u32>) -> Schedule {
-    let names = names(calls.len());
-    let mut entries = Vec::new();
-    let mut senders: Vec<Sender<'_>> =
-        calls.iter().zip(&test.ways).map(|(called, way)| Sender { called, way, at: 0, is_open: false }).collect();
-    let mut delivered: BTreeSet<(usize, usize)> = BTreeSet::new();
-    for (number, one) in test.plan.moves.iter().enumerate() {
-        if let Some(nodes) = nodes.filter(|_| number == test.plan.before) {
-            let apart = (1..=nodes).map(|node| vec![node]).collect();
-            entries.push(ScheduleEntry::Event(Event::Partition(apart)));
-        }
-        if nodes.is_some() && number >= test.plan.before {
-            let new: Vec<usize> = test.plan.sees[number]
-                .iter()
-                .copied()
-                .filter(|seen| *seen >= test.plan.before && writes(test, calls, *seen))
-                .filter(|seen| delivered.insert((*seen, one.instance)))
-                .collect();
-            entries.extend(deliveries(test, calls, &new, number, &mut delivered));
-        }
-        let count = senders[one.instance].messages_up_to(one.at, dialect);
-        entries.extend((0..count).map(|_| ScheduleEntry::Step(names[one.instance].clone())));
-    }
-    if nodes.is_some() {
-        entries.push(ScheduleEntry::Event(Event::Heal));
-    }
-    Schedule(entries)
-}
-
-/// What brings some writes to the node of a move.
-fn deliveries(
+pub fn script(
     test: &Test,
     calls: &[Called<'_>],
-    new: &[usize],
-    number: usize,
-    delivered: &mut BTreeSet<(usize, usize)>,
-) -> Vec<ScheduleEntry> {
-    let to = test.plan.moves[number].instance;
-    let mut entries = Vec::new();
-    for from in 0..calls.len() {
-        let of = |seen: &&usize| test.plan.moves[**seen].instance == from;
-        let own: Vec<usize> = new.iter().filter(of).copied().collect();
-        if own.is_empty() {
-            continue;
-        }
-        let (sender, receiver) = (node(test, from), node(test, to));
-        let deliver = |write| ScheduleEntry::Event(Event::Deliver { from: sender, to: receiver, write });
-        let instance = |at: usize| test.plan.moves[at].instance;
-        let here: Vec<usize> =
-            (0..number).filter(|at| node(test, instance(*at)) == sender && writes(test, calls, *at)).collect();
-        let mut all = here.iter().filter(|at| instance(**at) == from);
-        if all.all(|at| delivered.contains(&(*at, to))) && !knows_more(test, calls, from, to, number) {
-            entries.push(deliver(None));
-            continue;
-        }
-        for one in own {
-            let ordinal = here.iter().position(|at| *at == one).map_or(1, |at| at as u32 + 1);
-            entries.push(deliver(Some(ordinal)));
-        }
+    dialect: &dyn Dialect,
+    cluster: Option<Cluster>,
+) -> Result<Script, Unplaceable> {
+    let messages = messages(test, calls, dialect);
+    let before = test.plan.before;
+    let placed = match cluster {
+        Some(cluster) => place(&wanted(test, calls, &messages), test.concurrent(), cluster, test.plan.roams)?,
+        None => Vec::new(),
+    };
+    let mut homes: Vec<Option<usize>> = vec![None; calls.len()];
+    for (placed, one) in placed.iter().zip(&test.plan.moves[before..]) {
+        homes[one.instance].get_or_insert(placed.node);
     }
-    entries
+    let homes: Vec<usize> = homes.into_iter().map(Option::unwrap_or_default).collect();
+    let (names, mut at) = (names(calls.len()), homes.clone());
+    let mut entries = Vec::new();
+    for (number, one) in test.plan.moves.iter().enumerate() {
+        if let Some(cluster) = cluster.filter(|_| number == before) {
+            let apart = (1..=cluster.nodes).map(|node| vec![node]).collect();
+            entries.push(ScheduleEntry::Event(Event::Partition(apart)));
+        }
+        let placed = number.checked_sub(before).and_then(|number| placed.get(number));
+        for (from, to, write) in placed.into_iter().flat_map(|placed| &placed.deliveries) {
+            let [from, to] = [*from, *to].map(|node| node as u32 + 1);
+            entries.push(ScheduleEntry::Event(Event::Deliver { from, to, write: *write }));
+        }
+        if let Some(placed) = placed.filter(|placed| placed.node != at[one.instance]) {
+            let (session, node) = (names[one.instance].clone(), placed.node as u32 + 1);
+            entries.push(ScheduleEntry::Event(Event::Route { session, node }));
+            at[one.instance] = placed.node;
+        }
+        entries.extend((0..messages[number].0).map(|_| ScheduleEntry::Step(names[one.instance].clone())));
+    }
+    if cluster.is_some() {
+        entries.push(ScheduleEntry::Event(Event::Heal));
+    }
+    let homes = if cluster.is_some() { homes.iter().map(|node| *node as u32 + 1).collect() } else { Vec::new() };
+    Ok(Script { schedule: Schedule(entries), homes })
 }
 
-/// Whether a node has been told of others' writes, which would go along with its own.
-fn knows_more(test: &Test, calls: &[Called<'_>], from: usize, to: usize, number: usize) -> bool {
-    let moves = test.plan.moves[..number].iter().enumerate().filter(|(_, one)| one.instance == from);
-    let mut seen = moves.flat_map(|(at, _)| &test.plan.sees[at]).filter(|seen| **seen >= test.plan.before);
-    seen.any(|seen| test.plan.moves[*seen].instance != to && writes(test, calls, *seen))
+/// For each move, the number of messages that it is, and whether its call has a transaction open then.
+fn messages(test: &Test, calls: &[Called<'_>], dialect: &dyn Dialect) -> Vec<(usize, bool)> {
+    let mut senders: Vec<Sender<'_>> =
+        calls.iter().zip(&test.ways).map(|(called, way)| Sender { called, way, at: 0, is_open: false }).collect();
+    let mut send = |one: &Move| {
+        let sender = &mut senders[one.instance];
+        (sender.messages_up_to(one.at, dialect), sender.is_open)
+    };
+    test.plan.moves.iter().map(&mut send).collect()
 }
 
-/// Whether a move is a statement that writes.
-fn writes(test: &Test, calls: &[Called<'_>], number: usize) -> bool {
-    let one = &test.plan.moves[number];
-    let node = calls[one.instance].access.nodes.get(test.ways[one.instance].nodes[one.at]);
-    node.is_some_and(|node| node.access.tables.iter().any(|access| access.effect != Effect::Read))
+/// What the moves ask of the nodes that answer them, without those of calls that come before.
+fn wanted(test: &Test, calls: &[Called<'_>], messages: &[(usize, bool)]) -> Vec<Wanted> {
+    let (plan, before) = (&test.plan, test.plan.before);
+    let tables = |number: usize, is_write: bool| -> BTreeSet<&str> {
+        let one = &plan.moves[number];
+        let node = calls[one.instance].access.nodes.get(test.ways[one.instance].nodes[one.at]);
+        let accesses = node.into_iter().flat_map(|node| &node.access.tables);
+        let wanted = accesses.filter(|access| !is_write || access.effect != Effect::Read);
+        wanted.map(|access| access.table.as_str()).collect()
+    };
+    let wanted = |number: usize| {
+        let (call, touched) = (plan.moves[number].instance, tables(number, false));
+        let matters = |earlier: &usize| !tables(*earlier, true).is_disjoint(&touched);
+        // A call that stays on its node sees its own.
+        let is_free = |earlier: &usize| plan.roams || plan.moves[*earlier].instance != call;
+        let writes = (before..number).filter(matters).filter(is_free);
+        let (sees, misses): (BTreeSet<usize>, BTreeSet<usize>) =
+            writes.partition(|earlier| plan.sees[number].contains(earlier));
+        let shifted = |all: BTreeSet<usize>| all.into_iter().map(|earlier| earlier - before).collect();
+        Wanted {
+            call,
+            is_statement: !touched.is_empty(),
+            writes: !tables(number, true).is_empty(),
+            is_open: messages[number].1,
+            sees: shifted(sees),
+            misses: shifted(misses),
+        }
+    };
+    (before..plan.moves.len()).map(wanted).collect()
 }
 
 /// A call that sends messages.

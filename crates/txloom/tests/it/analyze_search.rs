@@ -204,7 +204,7 @@ fn the_limit_of_votes_is_exceeded() {
             let one = Group { procedures: group.procedures.clone(), cycles: vec![cycle.clone()] };
             let found = search.examine(&one);
             found.tests.iter().any(|test| {
-                let mut trials = Trials::new(&project, &mut runner, None, true, Some(2));
+                let mut trials = Trials::new(&project, &mut runner, None, true);
                 let shown = trials.run(test).expect("it runs");
                 let breaks = match &shown {
                     Shown::Manifest(finding) => finding.breaks.clone(),

@@ -42,6 +42,7 @@
 //! * `analyze_dumps`: what dump tools write serves on every target
 //! * `analyze_refusal`: constraints and locks silence what they prevent, and nothing else
 //! * `analyze_fix`: what removes anomalies, searched and run again
+//! * `analyze_stores`: levels of stores mean what they say, on replicas and on a ring
 //! * `analyze_limits`: time, memory and signals end an analysis with its report
 //! * `logs`: server logs, read, analysed, and done again on real databases
 //! * `truth`: programs with known truth: no broken one is acquitted, no safe one accused
@@ -101,6 +102,7 @@ mod analyze_dumps;
 mod analyze_refusal;
 mod analyze_fix;
 mod analyze_limits;
+mod analyze_stores;
 mod logs;
 mod truth;
 mod solvers;

@@ -180,7 +180,9 @@ impl Comparison {
         tally: &mut Tally,
     ) -> Result<(), Box<Disagreement>> {
         let engine = (rules == Rules::ReadCommitted).then_some(("postgres", &[][..]));
+        // Calls stay on their nodes there.
         let target = Target::parse(level, engine)
+            .map(Target::staying)
             .map_err(|error| self.disagree(level, [0, 0], What::Unread(error.to_string())))?;
         let procedures = &reading.program.procedures;
         let called: Vec<Called<'_>> =

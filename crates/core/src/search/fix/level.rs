@@ -34,7 +34,8 @@ pub(super) fn levels(ground: &Ground<'_>, cycle: &Cycle) -> Vec<Change> {
 /// The levels of stores behind that one.
 fn above(axioms: &'static Axioms) -> impl Iterator<Item = &'static Axioms> {
     let at = LEVELS.iter().position(|level| level.name == axioms.name);
-    LEVELS.iter().skip(at.map_or(LEVELS.len(), |at| at + 1))
+    let stronger = LEVELS.iter().skip(at.map_or(LEVELS.len(), |at| at + 1));
+    stronger.map(|level| if axioms.sticky { level.staying() } else { level })
 }
 
 /// The levels of an engine behind that one.

@@ -13,20 +13,23 @@
 //!   repeatable read:   st(a, b) ∧ vis(c, a) ∧ ¬st(a, c) ⇒ vis(c, b)   what one statement sees, all of them see
 //! ```
 //!
-//! What always holds: a call sees its own earlier statements, and what has arrived in its partition stays there
-//! (formula 3, with the partition that its connection leads to). A transaction's end belongs to the transaction.
+//! Each statement may be answered by any node, as in the paper's τ: at `eventual`, a call need not even see what it wrote
+//! itself. Only where each call stays on its node ([`Axioms::staying`]) it sees its own earlier statements, and what has
+//! arrived once stays (formula 3, with the partition that its connection leads to). A transaction's end belongs to the
+//! transaction.
 //!
 //! # Where this differs from the paper
 //!
 //! * **`¬st`.** By the letter of Table 1, a transaction that sees its own first statement must have seen its last one,
 //!   too, before. The clauses are about what others see.
 //! * **Causal consistency** is "vis(a, b) or vis(b, a)" for two statements of a transaction. Since *vis* follows *ar*,
-//!   it is the earlier one that is seen: a Horn clause. And since that always holds here, causal visibility is the
-//!   same.
+//!   it is the earlier one that is seen: a Horn clause.
 //! * **Snapshot isolation** and its relatives are those of Cerone, Bernardi and Gotsman (CONCUR 2015), who order whole
-//!   transactions; for us that is the order of their ends.
+//!   transactions; for us that is the order of their ends. Their transactions see themselves (INT), which Table 1 demands
+//!   of `causal` only.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 /// A relation between two statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,10 +75,12 @@ pub struct Axioms {
     pub name: &'static str,
     /// Other names, in lower case with spaces.
     pub aliases: &'static [&'static str],
-    /// What holds for the statements of transactions at this level, beside what [always](ALWAYS) holds.
+    /// What holds for the statements of transactions at this level.
     pub clauses: &'static [Clause],
     /// Whether two transactions that write the same row are never concurrent: one sees the other.
     pub no_conflict: bool,
+    /// Whether each call stays on its node, so that [`STICKY`] holds, too.
+    pub sticky: bool,
     /// In one sentence.
     pub what: &'static str,
     /// Where it is defined.
@@ -120,8 +125,8 @@ const LINEARIZABLE: Clause = Clause { body: &[ar(0, 1)], head: (0, 1) };
 const PREFIX: Clause = Clause { body: &[ends(0, 1), vis(1, 2), other(1, 2)], head: (0, 2) };
 const TOTAL: Clause = Clause { body: &[ends(0, 1)], head: (0, 1) };
 
-/// What holds at every level: a call sees its own earlier statements, and what it has seen once.
-pub const ALWAYS: &[Clause] = &[OWN, STAYS];
+/// What holds where each call stays on its node: it sees its own earlier statements, and what it has seen once.
+pub const STICKY: &[Clause] = &[OWN, STAYS];
 
 const CLOTHO: &str = "K. Rahmani et al.: CLOTHO: Directed Test Generation for Weakly Consistent Database Systems, \
                       OOPSLA 2019, Table 1";
@@ -135,6 +140,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["ec", "eventual consistency", "none"],
         clauses: &[],
         no_conflict: false,
+        sticky: false,
         what: "a write is seen some day",
         citation: CLOTHO,
     },
@@ -143,6 +149,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["cv"],
         clauses: &[CAUSAL_VISIBILITY],
         no_conflict: false,
+        sticky: false,
         what: "who sees a statement sees what that one saw",
         citation: CLOTHO,
     },
@@ -151,6 +158,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["cc", "causal consistency"],
         clauses: &[CAUSAL_VISIBILITY, CAUSAL],
         no_conflict: false,
+        sticky: false,
         what: "causal visibility, and a transaction sees itself",
         citation: CLOTHO,
     },
@@ -159,6 +167,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["rc"],
         clauses: &[READ_COMMITTED],
         no_conflict: false,
+        sticky: false,
         what: "who sees one statement of a transaction sees all of them",
         citation: CLOTHO,
     },
@@ -167,6 +176,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["rr"],
         clauses: &[REPEATABLE_READ],
         no_conflict: false,
+        sticky: false,
         what: "what one statement of a transaction sees, all of them see",
         citation: CLOTHO,
     },
@@ -175,30 +185,34 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["lin", "linearisable"],
         clauses: &[LINEARIZABLE],
         no_conflict: false,
+        sticky: false,
         what: "a statement sees all earlier ones",
         citation: CLOTHO,
     },
     Axioms {
         name: "parallel snapshot isolation",
         aliases: &["psi", "parallel si"],
-        clauses: &[READ_COMMITTED, REPEATABLE_READ, CAUSAL_VISIBILITY],
+        clauses: &[CAUSAL, READ_COMMITTED, REPEATABLE_READ, CAUSAL_VISIBILITY],
         no_conflict: true,
+        sticky: false,
         what: "a transaction sees whole transactions and what these saw; no two that write the same row are concurrent",
         citation: CERONE,
     },
     Axioms {
         name: "snapshot isolation",
         aliases: &["si", "snapshot"],
-        clauses: &[READ_COMMITTED, REPEATABLE_READ, PREFIX],
+        clauses: &[CAUSAL, READ_COMMITTED, REPEATABLE_READ, PREFIX],
         no_conflict: true,
+        sticky: false,
         what: "a transaction sees all that had ended at one moment; no two that write the same row are concurrent",
         citation: CERONE,
     },
     Axioms {
         name: "serializable",
         aliases: &["ser", "serialisable"],
-        clauses: &[READ_COMMITTED, REPEATABLE_READ, TOTAL],
+        clauses: &[CAUSAL, READ_COMMITTED, REPEATABLE_READ, TOTAL],
         no_conflict: true,
+        sticky: false,
         what: "a transaction sees all that end before it, as a whole",
         citation: CERONE,
     },
@@ -207,6 +221,7 @@ pub const LEVELS: &[Axioms] = &[
         aliases: &["strict serializable", "strict serialisable", "strictly serializable"],
         clauses: &[READ_COMMITTED, REPEATABLE_READ, LINEARIZABLE],
         no_conflict: true,
+        sticky: false,
         what: "one transaction after the other",
         citation: CLOTHO,
     },
@@ -218,7 +233,14 @@ impl Axioms {
         LEVELS.iter().find(|level| level.name == name || level.aliases.contains(&name))
     }
 
-    /// Whether it promises nothing beside what [always](ALWAYS) holds.
+    /// The same level where each call stays on its node.
+    pub fn staying(&self) -> &'static Axioms {
+        static STAYING: LazyLock<Vec<Axioms>> =
+            LazyLock::new(|| LEVELS.iter().map(|level| Axioms { sticky: true, ..*level }).collect());
+        STAYING.iter().find(|level| level.name == self.name).expect("every level is in the table")
+    }
+
+    /// Whether it promises nothing, but for what a node [that a call stays on](STICKY) gives by itself.
     pub fn is_free(&self) -> bool {
         self.clauses.is_empty() && !self.no_conflict
     }

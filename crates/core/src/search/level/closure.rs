@@ -3,13 +3,13 @@
 //! Clauses are Horn clauses, so there is one: whatever is derived holds in every visibility that contains what is
 //! wanted. If something is derived that is forbidden, or against the order, there is none at all.
 //!
-//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. That a call sees
-//! its own earlier statements is not stored, but known.
+//! Facts are derived one from the other: a new one is tried in the place of each `vis` in each body. Where calls stay on
+//! their nodes, that a call sees its own earlier statements is not stored, but known.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::axioms::{ALWAYS, Atom, Axioms, Clause, Relation};
+use super::axioms::{Atom, Axioms, Clause, Relation, STICKY};
 
 /// The statements of an execution, in the order in which they are executed.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +35,9 @@ impl Frame {
         self.call.is_empty()
     }
 
-    /// Whether it is known without asking that `to` sees `from`: both belong to one call.
+    /// Whether it is known without asking that `to` sees `from`: both belong to one call, which stays on its node.
     fn is_own(&self, from: usize, to: usize) -> bool {
-        from < to && self.call[from] == self.call[to]
+        from < to && self.call[from] == self.call[to] && self.level[to].sticky
     }
 
     /// Whether a relation, other than visibility, holds.
@@ -58,7 +58,7 @@ impl Frame {
 pub struct Visibility<'f> {
     frame: &'f Frame,
     rules: Rc<[Rule]>,
-    /// By position of who sees, then of who is seen; without a call's own.
+    /// By position of who sees, then of who is seen; without a call's own where it stays on its node.
     seen: Bits,
     forbidden: Bits,
 }
@@ -80,7 +80,9 @@ impl Rule {
                 levels.push(level);
             }
         }
-        let mut rules: Vec<Rule> = ALWAYS.iter().map(|clause| Rule { clause, levels: None }).collect();
+        // All transactions stay on their nodes, or none.
+        let sticky = if levels.iter().any(|level| level.sticky) { STICKY } else { &[] };
+        let mut rules: Vec<Rule> = sticky.iter().map(|clause| Rule { clause, levels: None }).collect();
         for clause in levels.iter().flat_map(|level| level.clauses) {
             let keeps = |level: &&&Axioms| level.clauses.contains(clause);
             let of: Vec<&'static Axioms> = levels.iter().filter(keeps).copied().collect();
@@ -138,8 +140,7 @@ impl<'f> Visibility<'f> {
         }
         let mut facts = VecDeque::new();
         let is_basic = |rule: &&Rule| !rule.clause.body.iter().any(|atom| atom.relation == Relation::Sees);
-        // That a call sees its own earlier statements is known anyway.
-        for rule in rules.iter().filter(is_basic).skip(1) {
+        for rule in rules.iter().filter(is_basic) {
             for (from, to) in pairs() {
                 let holds =
                     |atom: &Atom| frame.holds(atom.relation, pick(atom.from, from, to), pick(atom.to, from, to));
@@ -279,7 +280,8 @@ mod tests {
     /// Whether a relation keeps all clauses, by their definition.
     fn keeps(frame: &Frame, relation: &[(usize, usize)]) -> bool {
         let n = frame.len();
-        let clauses = ALWAYS.iter().chain(frame.level[0].clauses);
+        let sticky = if frame.level[0].sticky { STICKY } else { &[] };
+        let clauses = sticky.iter().chain(frame.level[0].clauses);
         clauses.into_iter().all(|clause| {
             (0..n * n * n).all(|code| {
                 let of = |variable: u8| code / n.pow(variable.into()) % n;
@@ -322,7 +324,8 @@ mod tests {
                 if foreign.is_empty() {
                     continue;
                 }
-                for (level, salt) in LEVELS.iter().flat_map(|level| (0..tries).map(move |salt| (level, salt))) {
+                let levels = LEVELS.iter().flat_map(|level| [level, level.staying()]);
+                for (level, salt) in levels.flat_map(|level| (0..tries).map(move |salt| (level, salt))) {
                     let frame = frame(statements, level);
                     let seed = |at: usize| mix(number * 131 + level.name.len() * 17 + salt * 5 + at);
                     let chosen = |at: usize| foreign[seed(at) % foreign.len()];

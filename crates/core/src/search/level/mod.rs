@@ -58,6 +58,15 @@ impl Target {
         matches!(self, Target::Store(axioms) if axioms.is_free())
     }
 
+    /// The same level where each call stays on its node; an engine has one node.
+    #[must_use]
+    pub fn staying(self) -> Target {
+        match self {
+            Target::Store(axioms) => Target::Store(axioms.staying()),
+            engine @ Target::Engine(_) => engine,
+        }
+    }
+
     /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's, if there is an engine (its
     /// family and settings), and else a store's. Case, hyphens and underscores do not matter.
     pub fn parse(text: &str, engine: Option<(&str, &[String])>) -> Result<Target, LevelError> {
@@ -97,7 +106,10 @@ fn words(text: &str) -> String {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Store(axioms) => write!(f, "{STORE}{}", axioms.name.replace(' ', "-")),
+            Target::Store(axioms) => {
+                let sticky = if axioms.sticky { " (sticky)" } else { "" };
+                write!(f, "{STORE}{}{sticky}", axioms.name.replace(' ', "-"))
+            }
             Target::Engine(rules) => rules.fmt(f),
         }
     }

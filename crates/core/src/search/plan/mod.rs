@@ -64,9 +64,12 @@ use store::Amount;
 pub struct Plan {
     /// Statements and ends of transactions of all instances, in the order in which they are executed (arbitration).
     pub moves: Vec<Move>,
-    /// For each move, which earlier moves of *other* instances it sees, ascending: those that write, and all that came
-    /// [before](Plan::before). Its own earlier ones are always seen.
+    /// For each move, which earlier moves it sees, ascending: those that write, and all that came
+    /// [before](Plan::before). Its own earlier ones are always seen, and not listed, unless the call [roams](Plan::roams).
     pub sees: Vec<Vec<usize>>,
+    /// Whether each statement may be answered by any node of a store, so that calls need not see what they wrote, or saw
+    /// before.
+    pub roams: bool,
     /// Pairs of moves that must not touch the same row of a table: one would wait, or be refused.
     pub apart: Vec<Apart>,
     /// Whether it is left to the solver what is seen. Then `sees` says nothing yet.
@@ -78,12 +81,16 @@ pub struct Plan {
 
 impl Plan {
     /// The plan once it is known what is seen, by pairs of who sees and who is seen. What a call has seen once, it sees
-    /// from then on.
+    /// from then on, unless it roams.
     #[must_use]
     pub(super) fn settled(&self, seen: impl Iterator<Item = (usize, usize)>) -> Plan {
         let mut sees = self.sees.clone();
         for (reader, writer) in seen {
             let instance = self.moves[reader].instance;
+            if self.roams {
+                sees[reader].push(writer);
+                continue;
+            }
             for number in (reader..self.moves.len()).filter(|at| self.moves[*at].instance == instance) {
                 sees[number].push(writer);
             }

@@ -42,19 +42,30 @@ pub(super) fn plan(scene: &Scene<'_>, amount: Amount) -> Option<Plan> {
     let mut visibility = needed(scene, &frame)?;
     if amount == Amount::Open {
         let nothing = vec![Vec::new(); scene.items.len()];
-        return scene.plan(nothing, Vec::new()).map(|plan| Plan { is_open: true, ..plan });
+        return scene.plan(nothing, Vec::new()).map(|plan| Plan { is_open: true, roams: roams(scene), ..plan });
     }
     if amount == Amount::Most {
         visibility = widened(scene, visibility);
     }
     let sees = |place: usize| (0..place).filter(|write| is_seen(scene, &visibility, *write, place)).collect();
     let sees: Vec<Vec<usize>> = (0..scene.items.len()).map(sees).collect();
-    scene.plan(sees, apart(scene, &visibility))
+    scene.plan(sees, apart(scene, &visibility)).map(|plan| Plan { roams: roams(scene), ..plan })
 }
 
-/// Whether a write of another call counts for who is at a place.
+/// Whether each statement may be answered by any node.
+fn roams(scene: &Scene<'_>) -> bool {
+    (0..scene.items.len()).any(|place| axioms(scene, place).is_some_and(|axioms| !axioms.sticky))
+}
+
+/// Whether it is for the level to say if a write is seen at a place: not if it is of the same call, which stays on its
+/// node.
+fn is_for_level(scene: &Scene<'_>, write: usize, place: usize) -> bool {
+    scene.is_other_call(write, place) || axioms(scene, place).is_some_and(|axioms| !axioms.sticky)
+}
+
+/// Whether a write counts for who is at a place.
 fn is_seen(scene: &Scene<'_>, visibility: &Visibility<'_>, write: usize, place: usize) -> bool {
-    scene.is_other_call(write, place)
+    is_for_level(scene, write, place)
         && scene.step(place).site.is_some()
         && scene.is_write(write)
         && visibility.sees(write, place)
@@ -112,7 +123,7 @@ fn excludes(a: &Axioms, b: &Axioms) -> bool {
 /// Adds whatever can be seen, earlier writes and readers first.
 fn widened<'f>(scene: &Scene<'_>, mut visibility: Visibility<'f>) -> Visibility<'f> {
     for place in 0..scene.items.len() {
-        for write in (0..place).filter(|write| scene.is_write(*write) && scene.is_other_call(*write, place)) {
+        for write in (0..place).filter(|write| scene.is_write(*write) && is_for_level(scene, *write, place)) {
             if visibility.sees(write, place) || !visibility.may_see(write, place) {
                 continue;
             }

@@ -63,7 +63,7 @@ impl Searched {
 }
 
 fn store(name: &str) -> Target {
-    Target::parse(&format!("store:{name}"), None).unwrap()
+    Target::parse(&format!("store:{name}"), None).unwrap().staying()
 }
 
 fn engine(family: &str, level: &str) -> Target {

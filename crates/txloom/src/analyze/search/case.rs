@@ -8,20 +8,21 @@ use txloom_core::level::LevelName;
 use txloom_core::program::Mode;
 use txloom_core::search::find::Test;
 use txloom_core::search::ground::Called;
+use txloom_core::search::placement::{Cluster, Unplaceable};
 use txloom_core::search::{script, start};
 
 use super::super::Project;
 use super::super::trial::PROGRAM_FILE;
 
-/// The case of a test. If there are several nodes, each call runs at one of its own.
+/// The case of a test, if it can be placed on the cluster.
 pub fn case(
     project: &Project,
     test: &Test,
     level: Option<&LevelName>,
     dialect: &dyn Dialect,
-    nodes: Option<u32>,
+    cluster: Option<Cluster>,
     given: bool,
-) -> Case {
+) -> Result<Case, Unplaceable> {
     let called: Vec<Called<'_>> = test
         .procedures
         .iter()
@@ -30,9 +31,8 @@ pub fn case(
         .collect();
     let names = script::names(called.len());
     let mut lines: Vec<Line> = level.map(|level| Line::Isolation(None, level.clone())).into_iter().collect();
-    if nodes.is_some() {
-        lines.extend(names.iter().enumerate().map(|(at, name)| Line::Node(name.clone(), script::node(test, at))));
-    }
+    let script = script::script(test, &called, dialect, cluster)?;
+    lines.extend(names.iter().zip(&script.homes).map(|(name, node)| Line::Node(name.clone(), *node)));
     lines.extend(names.iter().skip(test.concurrent()).map(|name| Line::First(name.clone())));
     lines.push(Line::Program(PROGRAM_FILE.to_string()));
     let rows = if given {
@@ -48,9 +48,9 @@ pub fn case(
     for (at, name) in names.iter().enumerate() {
         lines.push(Line::Step(name.clone(), Item::Call(call_of(project, test, at)), Vec::new()));
     }
-    lines.push(Line::Schedule(script::schedule(test, &called, dialect, nodes)));
+    lines.push(Line::Schedule(script.schedule));
     let entries = lines.into_iter().map(Into::into).collect();
-    Case { program: Some(Arc::clone(&project.program)), entries, ..Case::default() }
+    Ok(Case { program: Some(Arc::clone(&project.program)), entries, ..Case::default() })
 }
 
 /// A call of a test, with its arguments in the order of the parameters.

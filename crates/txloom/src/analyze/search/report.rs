@@ -54,7 +54,10 @@ pub(super) fn groups(found: &Searched) -> Vec<Vec<&Anomaly>> {
 /// What holds at a level, in a sentence.
 fn means(level: &Target) -> String {
     match level {
-        Target::Store(axioms) => axioms.what.to_string(),
+        Target::Store(axioms) if axioms.sticky => {
+            format!("{}; each call stays on its node, where it sees what it wrote and what it saw before", axioms.what)
+        }
+        Target::Store(axioms) => format!("{}; each statement may be answered by any node", axioms.what),
         Target::Engine(rules) if rules.serializable => "every run is as if calls came one after the other".to_string(),
         Target::Engine(rules) => {
             let sees = match rules.view {

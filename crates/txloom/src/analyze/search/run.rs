@@ -1,6 +1,7 @@
 //! Does an anomaly show when its test is run?
 
 use txloom_core::case::Case;
+use txloom_core::engine::{Capabilities, EngineErrorKind};
 use txloom_core::finding::Finding;
 use txloom_core::level::LevelName;
 use txloom_core::oracle::calls::Calls;
@@ -8,6 +9,7 @@ use txloom_core::oracle::{Mode, Oracle, RunError, RunRequest, Runner, Verdict};
 use txloom_core::program::interpret::CallEnd;
 use txloom_core::schedule::Policy;
 use txloom_core::search::find::Test;
+use txloom_core::search::placement::{Cluster, Unplaceable};
 use txloom_core::trace::{Trace, TraceEvent};
 
 use super::super::Project;
@@ -40,8 +42,14 @@ pub struct Trials<'a> {
     level: Option<LevelName>,
     /// Whether the rows are those of the project's files.
     given: bool,
-    /// How many nodes the target has, if it has several.
-    nodes: Option<u32>,
+    /// The target's nodes, if it has several.
+    cluster: Option<Cluster>,
+}
+
+/// The nodes of an engine, if it has several.
+pub(super) fn cluster(capabilities: &Capabilities) -> Option<Cluster> {
+    let Capabilities { nodes, is_ring, .. } = *capabilities;
+    (nodes > 0).then_some(Cluster { nodes, is_ring })
 }
 
 impl<'a> Trials<'a> {
@@ -51,28 +59,34 @@ impl<'a> Trials<'a> {
         runner: &'a mut EngineRunner,
         level: Option<LevelName>,
         given: bool,
-        nodes: Option<u32>,
     ) -> Trials<'a> {
-        Trials { project, runner, level, given, nodes }
+        let cluster = cluster(&runner.engines_mut()[0].info().capabilities);
+        Trials { project, runner, level, given, cluster }
     }
 
-    /// The case of a test, for the target.
-    pub fn case(&mut self, test: &Test) -> Case {
+    /// The case of a test, if it can be placed on the target.
+    pub fn case(&mut self, test: &Test) -> Result<Case, Unplaceable> {
         let info = self.runner.engines_mut()[0].info();
-        case(self.project, test, self.level.as_ref(), info.dialect, self.nodes, self.given)
+        case(self.project, test, self.level.as_ref(), info.dialect, self.cluster, self.given)
     }
 
     /// Runs a test; what shows is run again before it is told.
     pub fn run(&mut self, test: &Test) -> Result<Shown, TrialError> {
-        let calls = test.concurrent();
-        if let Some(nodes) = self.nodes.filter(|nodes| (*nodes as usize) < calls) {
-            return Ok(Shown::Undecided(format!("it needs {calls} nodes, and there are {nodes}")));
-        }
-        let case = self.case(test);
+        let case = match self.case(test) {
+            Ok(case) => case,
+            Err(why) => return Ok(Shown::Undecided(why.to_string())),
+        };
         let oracle = Calls::default();
         let verdict = match oracle.judge(&case, self.runner) {
             Err(RunError::Setup { step, sql, error, .. }) if step > self.project.definitions.len() => {
                 return Ok(Shown::Undecided(format!("its rows cannot be inserted: {}: {error}", shortened(&sql))));
+            }
+            // Servers that depend on each other fail in more ways; the next test begins with a new ring.
+            Err(RunError::Engine(error))
+                if self.cluster.is_some_and(|cluster| cluster.is_ring)
+                    && !matches!(error.kind, EngineErrorKind::Interrupted) =>
+            {
+                return Ok(Shown::Undecided(error.to_string()));
             }
             verdict => verdict?,
         };

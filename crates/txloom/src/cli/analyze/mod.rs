@@ -49,6 +49,10 @@ pub struct AnalyzeArgs {
     /// (eventual, causal, read-committed, … or store:NAME). With --run, the level to run at [default: serializable]
     #[arg(long)]
     pub level: Option<String>,
+    /// At a level of stores: each call stays on its node, so that it sees what it wrote and what it saw before. Without
+    /// it, each statement may be answered by any node
+    #[arg(long, requires = "level")]
+    pub sticky: bool,
     /// How many statements a cycle of dependencies may have
     #[arg(long, value_name = "N", default_value_t = 4, requires = "level")]
     pub length: usize,

@@ -45,6 +45,7 @@ pub(super) fn search(
     let project = remade.as_ref().unwrap_or(project);
     let info = runner.as_mut().map(|runner| runner.engines_mut()[0].info().clone());
     let level = level(settings, asked, info.as_ref())?;
+    let level = staying(level, asked, info.as_ref(), streams);
     let initial = match (&given, &mut runner) {
         (Some(_), Some(runner)) => Some(search::rows_of(project, runner.engines_mut()[0].as_mut())?),
         _ => None,
@@ -70,17 +71,16 @@ pub(super) fn search(
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
         let folder =
             settings.out.as_deref().map(|out| Folder::new(out, project, &settings.replay_flags)).transpose()?;
-        let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
         told.anomalies = Some(anomalies.clone());
         progress.begin("running the tests");
         progress.leave(told);
-        let trials = Trials::new(project, runner, name.clone(), given.is_some(), nodes);
+        let trials = Trials::new(project, runner, name.clone(), given.is_some());
         run_all(trials, &found, (&mut anomalies, folder), &mut |so_far| {
             told.anomalies = Some(so_far.clone());
             progress.leave(told);
             progress.has_stopped()
         })?;
-        runs = Some(Runs::new(project, runner, name, given.is_some(), nodes));
+        runs = Some(Runs::new(project, runner, name, given.is_some()));
     }
     told.anomalies = Some(anomalies.clone());
     progress.leave(told);
@@ -135,6 +135,16 @@ fn level(settings: &AnalyzeSettings, asked: &SearchSettings, info: Option<&Engin
     let of = info.map_or(&none, |info| &info.settings);
     let engine = (!is_store).then_some((family, of.as_slice()));
     Level::parse(&asked.level, engine).map_err(Failure::bad_input)
+}
+
+/// The level, where each call stays on its node if that is asked for, or if the target's sessions do.
+fn staying(level: Level, asked: &SearchSettings, info: Option<&EngineInfo>, streams: &mut Streams) -> Level {
+    let is_store = matches!(level, Level::Store(_));
+    let is_ring = info.is_some_and(|info| info.capabilities.is_ring);
+    if is_store && is_ring && !asked.sticky {
+        streams.complain("txloom: sessions stay on their servers in a ring, so that what is searched is --sticky");
+    }
+    if is_ring || asked.sticky { level.staying() } else { level }
 }
 
 /// How often it is remembered what has shown so far.

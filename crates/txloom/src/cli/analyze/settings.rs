@@ -57,6 +57,8 @@ pub(super) struct SearchSettings {
     pub(super) initial: Option<SourceFile>,
     /// How many calls may come before.
     pub(super) prefix: usize,
+    /// Whether each call stays on its node.
+    pub(super) sticky: bool,
     /// Whether changes are looked for that remove what is found.
     pub(super) fix: bool,
     /// Who hears every question of the solver, too.
@@ -230,6 +232,7 @@ impl SearchSettings {
             external: args.external,
             initial: args.initial.as_ref().map(read).transpose()?,
             prefix: in_range("prefix", args.prefix, 0..=3)?,
+            sticky: args.sticky,
             fix: args.fix,
             second: second(args.solver)?,
         }))

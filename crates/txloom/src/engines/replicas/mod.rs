@@ -165,7 +165,7 @@ impl Engine for ReplicasEngine {
 
     fn open(&mut self, spec: &SessionSpec) -> Result<Box<dyn Session>, EngineError> {
         self.info.require_level(spec.level.as_ref().unwrap_or(&self.info.default_level))?;
-        let joined = self.shared.world().join(spec.id, spec.node);
+        let joined = self.shared.world().join(spec.id, spec.name.clone(), spec.node);
         joined.map_err(|problem| self.unsupported(problem))?;
         let (target, shared) = (self.info.target.clone(), Arc::clone(&self.shared));
         Ok(Box::new(ReplicasSession { id: spec.id, target, shared }))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use txloom_core::case::Event;
+use txloom_core::case::{Event, SessionName};
 use txloom_core::engine::SessionId;
 use txloom_core::outcome::{DbError, StatementResult, TxStatus};
 use txloom_core::sql::StatementKind;
@@ -42,6 +42,7 @@ pub(super) struct World {
 
 /// What is known of a session.
 struct SessionState {
+    name: SessionName,
     node: usize,
     transaction: Option<Transaction>,
     registers: Values,
@@ -111,12 +112,12 @@ impl World {
     }
 
     /// A session begins at a node, given by its number (from 1), or at the one whose turn it is; or what is wrong with it.
-    pub(super) fn join(&mut self, who: SessionId, node: Option<u32>) -> Result<(), String> {
+    pub(super) fn join(&mut self, who: SessionId, name: SessionName, node: Option<u32>) -> Result<(), String> {
         let node = match node {
             Some(number) => self.network.position(number)?,
             None => who.0 % self.network.count(),
         };
-        self.sessions.insert(who, SessionState { node, transaction: None, registers: Values::default() });
+        self.sessions.insert(who, SessionState { name, node, transaction: None, registers: Values::default() });
         Ok(())
     }
 
@@ -294,12 +295,22 @@ impl World {
                 Ok(())
             }
             Event::Deliver { from, to, write } => return self.deliver(*from, *to, *write),
+            Event::Route { session, node } => self.route(session, *node),
             Event::Kill => Err("the event `@kill`".to_string()),
         };
         if done.is_ok() {
             self.exchange()?;
         }
         Ok(done)
+    }
+
+    /// Another node answers a session from now on. What it wrote where it was stays known there, and to nobody else.
+    fn route(&mut self, name: &SessionName, node: u32) -> Result<(), String> {
+        let position = self.network.position(node)?;
+        let session = self.sessions.values_mut().find(|session| session.name == *name);
+        let session = session.ok_or_else(|| format!("a session {name} that is not open, in `@route {name} {node}`"))?;
+        session.node = position;
+        Ok(())
     }
 
     /// Whoever can talk to each other knows the same.

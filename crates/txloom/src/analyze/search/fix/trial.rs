@@ -11,10 +11,12 @@ use txloom_core::schedule::{Policy, ScheduleEntry};
 use txloom_core::search::find::Test;
 use txloom_core::search::fix::Change;
 use txloom_core::search::level::Target;
+use txloom_core::search::placement::{Cluster, Unplaceable};
 use txloom_core::search::script;
 
 use super::super::super::Project;
 use super::super::case::case;
+use super::super::run::cluster;
 use super::Edited;
 use crate::execute::EngineRunner;
 
@@ -35,19 +37,14 @@ pub struct Runs<'a> {
     runner: &'a mut EngineRunner,
     level: Option<LevelName>,
     given: bool,
-    nodes: Option<u32>,
+    cluster: Option<Cluster>,
 }
 
 impl<'a> Runs<'a> {
     /// Prepares to run tests on the runner's first target; see [`Trials`](super::super::Trials).
-    pub fn new(
-        project: &'a Project,
-        runner: &'a mut EngineRunner,
-        level: Option<LevelName>,
-        given: bool,
-        nodes: Option<u32>,
-    ) -> Runs<'a> {
-        Runs { project, runner, level, given, nodes }
+    pub fn new(project: &'a Project, runner: &'a mut EngineRunner, level: Option<LevelName>, given: bool) -> Runs<'a> {
+        let cluster = cluster(&runner.engines_mut()[0].info().capabilities);
+        Runs { project, runner, level, given, cluster }
     }
 
     /// Runs tests on a changed program: the same calls and rows, and messages in the same order.
@@ -58,8 +55,14 @@ impl<'a> Runs<'a> {
         let oracle = Calls::default();
         let mut says = None;
         for test in tests {
-            let case = self.case(test, edited, change);
-            let original = self.original(test);
+            let placed = self.case(test, edited, change).and_then(|case| Ok((case, self.original(test)?)));
+            let (case, original) = match placed {
+                Ok(placed) => placed,
+                Err(why) => {
+                    says = says.or(Some(format!("not run again: {why}")));
+                    continue;
+                }
+            };
             if self.serial(&case)? != self.serial(&original)? {
                 return Ok(Again::Broken);
             }
@@ -80,14 +83,14 @@ impl<'a> Runs<'a> {
         Ok(Again::Gone(says.unwrap_or_default()))
     }
 
-    fn original(&mut self, test: &Test) -> Case {
+    fn original(&mut self, test: &Test) -> Result<Case, Unplaceable> {
         let dialect = self.runner.engines_mut()[0].info().dialect;
-        case(self.project, test, self.level.as_ref(), dialect, self.nodes, self.given)
+        case(self.project, test, self.level.as_ref(), dialect, self.cluster, self.given)
     }
 
     /// The case of a test, for the changed program. The schedule is the original's, with one message more for each call
     /// that sends one.
-    fn case(&mut self, test: &Test, edited: &Edited, change: &Change) -> Case {
+    fn case(&mut self, test: &Test, edited: &Edited, change: &Change) -> Result<Case, Unplaceable> {
         let dialect = self.runner.engines_mut()[0].info().dialect;
         let level = match change.level {
             Some(Target::Engine(rules)) => Some(LevelName::custom(rules.level)),
@@ -96,13 +99,13 @@ impl<'a> Runs<'a> {
         let remade = self.project.is_remade.then(|| edited.project.remade(dialect));
         let edited = remade.as_ref().unwrap_or(&edited.project);
         let setup = Project { definitions: edited.definitions.clone(), ..self.project.clone() };
-        let mut case = case(&setup, test, level.as_ref(), dialect, self.nodes, self.given);
+        let mut case = case(&setup, test, level.as_ref(), dialect, self.cluster, self.given)?;
         case.program = Some(Arc::clone(&edited.program));
         let names = script::names(test.procedures.len());
         let sends_more = |(_, procedure): &(_, &u16)| change.begins_with_more.contains(procedure);
         let sessions = names.iter().zip(&test.procedures).filter(sends_more);
         sessions.for_each(|(name, _)| send_one_more(&mut case, name));
-        case
+        Ok(case)
     }
 
     /// Which calls fail, one after the other, in both directions.

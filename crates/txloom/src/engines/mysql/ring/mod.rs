@@ -25,8 +25,9 @@
 //! Rows that are there already or missing do not stop replication (`slave_exec_mode = IDEMPOTENT`); any other error does,
 //! and is told. What the engine itself does (setups, rows that are loaded) is done at each server and not replicated.
 //!
-//! **Limits.** Servers are not killed. Deliveries of single statements are not possible, nor are columns merged: a row
-//! event carries the whole row. Tables should have primary keys, or a row is looked for by all of its columns.
+//! **Limits.** Servers are not killed. Deliveries of single statements are not possible, sessions stay on their servers,
+//! and columns are not merged: a row event carries the whole row. Tables should have primary keys, or a row is looked for
+//! by all of its columns.
 
 mod links;
 mod position;
@@ -98,7 +99,7 @@ impl RingEngine {
         let clients: Vec<String> = members.iter().filter_map(|member| member.info.client.clone()).collect();
         let info = EngineInfo {
             family: "mariadb-ring",
-            capabilities: Capabilities { nodes, ..Capabilities::default() },
+            capabilities: Capabilities { nodes, is_ring: true, ..Capabilities::default() },
             client: Some(clients.join("\n")),
             ..info
         };
@@ -212,7 +213,7 @@ impl Engine for RingEngine {
             Event::Partition(groups) => self.links.cut(groups)?,
             Event::Heal => self.links.heal().map(Ok)?,
             Event::Deliver { from, to, write: None } => self.links.deliver(*from, *to)?,
-            Event::Deliver { .. } | Event::Kill => return lacks(),
+            Event::Deliver { .. } | Event::Route { .. } | Event::Kill => return lacks(),
         };
         happened.map_err(|what| self.unsupported(what))
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use txloom_core::case::Event;
+use txloom_core::case::{Event, SessionName};
 use txloom_core::engine::SessionId;
 
 use crate::engines::embedded::run::run;
@@ -182,7 +182,8 @@ fn world() -> World {
         .unwrap();
     let schema = Schema::read(&origin).unwrap().unwrap();
     let mut world = World::new(tools, origin, schema, NODES).unwrap();
-    (0..NODES).for_each(|session| world.join(SessionId(session), None).unwrap());
+    let name = SessionName::new("a").unwrap();
+    (0..NODES).for_each(|session| world.join(SessionId(session), name.clone(), None).unwrap());
     world
 }
 
