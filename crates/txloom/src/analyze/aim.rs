@@ -33,30 +33,22 @@ pub fn aim(project: &Project, analysis: &Analysis, schedule: &Schedule) -> Aim {
         schedule.reasons.iter().take(1).map(|reason| reason.element.table().to_string()).collect();
     let mut refuted = None;
     for (first_end, between_end, last_end) in ends(first, between, last) {
-        let passes = |procedure: usize, stations: &[(&Place, usize)]| {
-            let stations = stations.iter().flat_map(|(place, end)| {
-                let node = station(project, procedure, place, &tables);
-                let meets = if node.1 { tables.clone() } else { BTreeSet::new() };
-                [Pass { node: node.0, meets, ..Pass::default() }, Pass { node: *end, ..Pass::default() }]
-            });
-            stations.collect::<Vec<Pass>>()
-        };
-        let instance = |procedure: usize, stations: &[(&Place, usize)]| Instance {
+        let a = Stations::new(project, schedule.first.procedure, &[(first, first_end), (last, last_end)], &tables);
+        let b = Stations::new(project, schedule.between.procedure, &[(between, between_end)], &tables);
+        let segments = vec![
+            Segment { instance: 0, until: Some(a.ends[0]) },
+            Segment { instance: 1, until: Some(b.ends[0]) },
+            Segment { instance: 0, until: Some(a.ends[1]) },
+        ];
+        let instance = |procedure: usize, stations: Stations| Instance {
             procedure: &project.program.procedures[procedure],
             access: &project.accesses[procedure],
-            passes: passes(procedure, stations),
+            passes: stations.passes,
         };
         let question = Question {
             schema: &project.schema,
-            instances: vec![
-                instance(schedule.first.procedure, &[(first, first_end), (last, last_end)]),
-                instance(schedule.between.procedure, &[(between, between_end)]),
-            ],
-            segments: vec![
-                Segment { instance: 0, until: Some(1) },
-                Segment { instance: 1, until: Some(1) },
-                Segment { instance: 0, until: Some(3) },
-            ],
+            instances: vec![instance(schedule.first.procedure, a), instance(schedule.between.procedure, b)],
+            segments,
             may_be_absent: false,
             limits: Limits { ways: WAYS, ..Limits::default() },
         };
@@ -67,6 +59,31 @@ pub fn aim(project: &Project, analysis: &Analysis, schedule: &Schedule) -> Aim {
         }
     }
     refuted.map_or(Aim::Unknown, Aim::Impossible)
+}
+
+/// The nodes that a call has to pass, in order.
+struct Stations {
+    passes: Vec<Pass>,
+    /// For each transaction, the position of its end among them.
+    ends: Vec<usize>,
+}
+
+impl Stations {
+    /// The statement and the end of each transaction. With autocommit a statement is the end of its own transaction: one
+    /// pass, not two.
+    fn new(project: &Project, procedure: usize, places: &[(&Place, usize)], tables: &BTreeSet<String>) -> Stations {
+        let mut stations = Stations { passes: Vec::new(), ends: Vec::new() };
+        for (place, end) in places {
+            let (node, is_found) = station(project, procedure, place, tables);
+            let meets = if is_found { tables.clone() } else { BTreeSet::new() };
+            stations.passes.push(Pass { node, meets, ..Pass::default() });
+            if node != *end {
+                stations.passes.push(Pass { node: *end, ..Pass::default() });
+            }
+            stations.ends.push(stations.passes.len() - 1);
+        }
+        stations
+    }
 }
 
 /// Every choice of where the three transactions end.

@@ -13,6 +13,9 @@ pub fn conclusion(told: &AnalysisReport, is_listing: bool) -> Conclusion {
     let of = format!("{} procedures, {} transactions", read.procedures, read.transactions);
     let concluded = match &told.anomalies {
         _ if is_listing => Conclusion::new(format!("read {of}; nothing was checked")).unchecked(true),
+        Some(anomalies) if anomalies.patterns => {
+            both(of_search(anomalies, told.stopped.as_ref(), &of), of_schedules(told, &of))
+        }
         Some(anomalies) => of_search(anomalies, told.stopped.as_ref(), &of),
         None => of_schedules(told, &of),
     };
@@ -31,7 +34,7 @@ fn not_finished(stopped: &StoppedReport, told: &AnalysisReport) -> Option<Gap> {
 
 /// A part of the sources that was not read or resolved.
 fn not_read(remark: &RemarkReport) -> Gap {
-    let gap = Gap::new(GapCause::NotRead, &remark.title);
+    let gap = Gap::new(GapCause::NotRead, &remark.title).advise(remark.help.as_deref().unwrap_or_default());
     match remark.marks.first() {
         Some(mark) => gap.at(format!("{}:{}", mark.file, mark.line)),
         None => gap,
@@ -65,6 +68,16 @@ fn of_search(anomalies: &AnomaliesReport, stopped: Option<&StoppedReport>, of: &
         .violated(found, format!("{found} of {candidates} {scope}, {verb}"))
         .with_gaps(gaps)
         .with_gaps(cut)
+}
+
+/// The conclusion of a search and of patterns of whole transactions.
+fn both(search: Conclusion, patterns: Conclusion) -> Conclusion {
+    let counterclaims = [&search, &patterns].into_iter().filter(|one| one.violations > 0);
+    let counterclaims: Vec<&str> = counterclaims.map(|one| one.counterclaim.as_str()).collect();
+    let violations = (search.violations + patterns.violations) as usize;
+    Conclusion::new(format!("{}; {}", search.claim, patterns.claim))
+        .violated(violations, counterclaims.join("; "))
+        .with_gaps(search.gaps.into_iter().chain(patterns.gaps))
 }
 
 /// The number of predicted structures that were run without a result.

@@ -23,6 +23,8 @@ mod unknowns;
 pub mod aim;
 pub mod kinship;
 pub mod data;
+pub mod database;
+pub mod unread;
 pub mod tables;
 mod watchdog;
 pub mod force;

@@ -7,13 +7,13 @@ use txloom_core::case::Assert;
 use txloom_core::level::LevelName;
 use txloom_core::program::access::{ProcedureAccess, nodes};
 use txloom_core::program::code::OperationKind;
-use txloom_core::program::front::{self, Definitions, Reading};
+use txloom_core::program::front::{self, Definitions, Reading, Trigger};
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Procedure, Program, Severity, Span, Statement, StatementKind};
 use txloom_core::sql::{self, TokenKind};
 use txloom_core::suggest;
 
-use super::unknowns;
+use super::{unknowns, unread};
 use crate::frontends::{self, FileReading, SourceLanguage};
 
 use crate::frontends::logs::LogReading;
@@ -91,6 +91,8 @@ pub struct Project {
     pub homes: Vec<usize>,
     /// The SQL that is spoken in files of other languages.
     pub spoken: Language,
+    /// The language of the SQL, if a file of SQL or a log tells it.
+    pub language: Language,
     /// The tables.
     pub schema: Schema,
     /// What creates the tables, in order.
@@ -103,6 +105,8 @@ pub struct Project {
     pub asserts: Vec<(At, Assert)>,
     /// What could not be read or resolved, with the file that it is in.
     pub diagnostics: Vec<(usize, Diagnostic)>,
+    /// The triggers, with the file of each.
+    pub triggers: Vec<(usize, Trigger)>,
     /// How many SQL statements the procedures have, and how many of them are understood.
     pub statements: (usize, usize),
 }
@@ -117,7 +121,10 @@ impl Project {
         let language = languages.into_iter().find(|language| *language != Language::Any).unwrap_or_default();
         let mut sources: BTreeMap<usize, FileReading> =
             frontends::read(&files, &together(schemas.iter()), language).into_iter().collect();
-        let mut project = Project { files, ..Project::default() };
+        let logged = files.iter().filter_map(|file| file.log.as_ref()).map(|log| log.language);
+        let logged = logged.into_iter().find(|language| *language != Language::Any).unwrap_or_default();
+        let told = if language == Language::Any { logged } else { language };
+        let mut project = Project { files, language: told, ..Project::default() };
         let mut program = Program::default();
         for at in 0..project.files.len() {
             match sources.remove(&at) {
@@ -130,6 +137,7 @@ impl Project {
         }
         project.program = Arc::new(program);
         project.check_asserts();
+        unread::note(&mut project);
         project
     }
 
@@ -143,6 +151,7 @@ impl Project {
         self.asserts.extend(asserts.map(|(span, assert)| (At { file, span }, assert)));
         let (all, understood) = statements(&reading.accesses, &reading.diagnostics);
         self.statements = (self.statements.0 + all, self.statements.1 + understood);
+        self.triggers.extend(reading.triggers.into_iter().map(|trigger| (file, trigger)));
         let diagnostics = reading.diagnostics.into_iter().chain(said.diagnostics);
         self.diagnostics.extend(diagnostics.map(|diagnostic| (file, diagnostic)));
         self.add_procedures(file, reading.program.procedures.into_iter().zip(reading.accesses), program);

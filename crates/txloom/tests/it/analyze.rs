@@ -87,6 +87,55 @@ fn what_goes_wrong_can_be_run_again() {
     });
 }
 
+/// Without `--level`, the default level of the database is searched, and the report says which and why.
+#[test]
+fn the_default_level_is_assumed_and_said() {
+    limited(|| {
+        let truth = |name: &str| program(&format!("../truth/{name}"));
+        let assumed = |arguments: &[&str]| {
+            let (found, code) = report(arguments);
+            let anomalies = found.anomalies.expect("it searched");
+            (anomalies.level, anomalies.assumed.unwrap_or_default(), code)
+        };
+        let (python, tables) = (truth("python/lost_update.py"), truth("accounts.sql"));
+        let (level, why, code) = assumed(&[&python, "--schema", &tables]);
+        assert_eq!((level.as_str(), code), ("postgres read committed", 1));
+        assert!(why.contains("psycopg"), "{why}");
+        let (level, _, code) = assumed(&[&truth("mysql-lost-update.sql")]);
+        assert_eq!((level.as_str(), code), ("mariadb repeatable read", 1));
+        let (level, _, code) = assumed(&[&truth("lost-update.sql"), "--on", "sqlite"]);
+        assert_eq!((level.as_str(), code), ("sqlite serializable", 0));
+        let (level, why, code) = assumed(&[&truth("lost-update.sql"), "--run"]);
+        assert_eq!((level.as_str(), code), ("model read committed", 1));
+        assert!(why.contains("no --on"), "{why}");
+        // A level that is named is not assumed.
+        let (level, why, _) = assumed(&[&truth("lost-update.sql"), "--level", "read-committed"]);
+        assert_eq!((level.as_str(), why.as_str()), ("postgres read committed", ""));
+    });
+}
+
+/// With autocommit, a schedule of single statements is possible, and goes wrong.
+#[test]
+fn autocommitted_statements_are_run_one_by_one() {
+    limited(|| {
+        let (file, tables) = (program("../truth/python/autocommit.py"), program("../truth/accounts.sql"));
+        let (found, code) = report(&[&file, "--schema", &tables, "--run", "--on", "sqlite"]);
+        let fates: Vec<&str> = found.schedules.iter().map(|it| verdict(it.fate.as_ref())).collect();
+        assert_eq!((fates, code), (vec!["manifest"], 1));
+    });
+}
+
+/// A directory with an application that is not read is unknown; one without any source is a mistake.
+#[test]
+fn an_application_that_is_not_read_is_unknown() {
+    let dir = TestDir::new("analyze-unread");
+    let folder = dir.path().to_str().unwrap();
+    assert_eq!(analyze(&[folder]).code, 2);
+    dir.file("package.json", "{ \"dependencies\": { \"typeorm\": \"0.3\" } }");
+    let done = analyze(&[folder]);
+    assert!(done.code == 5 && done.stderr.contains("TypeORM") && done.stderr.contains("general_log"), "{done:?}");
+}
+
 /// TPC-C with each query a transaction of its own, beside the paper's 34 queries, 39,304, 916, 127 and 11.
 #[test]
 fn tpcc_statement_by_statement() {

@@ -173,13 +173,13 @@ fn what_is_not_understood_is_not_decided() {
 #[test]
 fn what_the_paper_missed_is_found_and_shows() {
     limited(|| {
-        let (tatp, _) = found("tatp", &["--level", "eventual", "--run"]);
+        let (tatp, _) = found("tatp", &["--level", "store:eventual", "--run"]);
         let is_dirty_write = |one: &&StructureReport| {
             one.class == "dirty write" && one.procedures == ["update_subscriber_data", "update_subscriber_data"]
         };
         let written = tatp.structures.iter().find(is_dirty_write).expect("two UpdateSubscriberData write dirty");
         assert_eq!(written.shown, Some(written.anomalies));
-        let (voter, _) = found("voter", &["--level", "eventual", "--run"]);
+        let (voter, _) = found("voter", &["--level", "store:eventual", "--run"]);
         assert_eq!(voter.shown, Some((voter.found, voter.found)));
         let skews = |one: &&StructureReport| one.tables.iter().all(|table| table == "votes");
         let limit = voter.structures.iter().find(skews).expect("both count the votes before either votes");
@@ -235,7 +235,8 @@ fn calls_that_come_before_make_the_rows() {
         let dir = TestDir::new("prefix");
         let (bank, rows) = (dir.file("bank.sql", BANK), dir.file("rows.sql", "-- none\n"));
         let common = [bank.as_str(), "--initial", &rows, "--instances", "2", "--run"];
-        for level in [["--level", "read-committed", "--on", "postgres"], ["--level", "eventual", "--on", "replicas:2"]]
+        for level in
+            [["--level", "read-committed", "--on", "postgres"], ["--level", "store:eventual", "--on", "replicas:2"]]
         {
             let none = analyze(&[&common[..], &level].concat());
             assert_eq!(none.code, 0, "{}", none.stdout);
@@ -249,7 +250,7 @@ fn calls_that_come_before_make_the_rows() {
             let texts = cases.filter_map(|path| std::fs::read_to_string(path).ok());
             assert!(texts.filter(|text| text.contains("-- @first c")).count() > 0);
         }
-        let alone = analyze(&[bank.as_str(), "--level", "eventual", "--prefix", "1"]);
+        let alone = analyze(&[bank.as_str(), "--level", "store:eventual", "--prefix", "1"]);
         assert_eq!((alone.code, alone.stderr.contains("--initial")), (2, true), "{}", alone.stderr);
     });
 }
@@ -276,7 +277,7 @@ fn ways_may_need_what_others_write() {
         let dir = TestDir::new("ways");
         let (orders, rows) =
             (dir.file("orders.sql", ORDERS), dir.file("rows.sql", "INSERT INTO orders VALUES (1, 1, 5);"));
-        let level = ["--level", "eventual", "--instances", "2", "--run", "--on", "replicas:2"];
+        let level = ["--level", "store:eventual", "--instances", "2", "--run", "--on", "replicas:2"];
         let done = analyze(&[&[orders.as_str(), "--initial", &rows], &level[..]].concat());
         assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
         assert!(done.stdout.contains("the assertion waits holds in every order of the calls"), "{}", done.stdout);
@@ -417,7 +418,7 @@ fn what_shows_can_be_run_again() {
         let dir = TestDir::new("search-again");
         let out = dir.path().join("found").display().to_string();
         let program = path("lost-update.sql");
-        let done = analyze(&[&program, "--level", "eventual", "--instances", "2", "--run", "-o", &out]);
+        let done = analyze(&[&program, "--level", "store:eventual", "--instances", "2", "--run", "-o", &out]);
         assert_eq!(done.code, 1, "{}", done.stderr);
         let replay = done.stdout.lines().find_map(|line| line.split("to see it again: txloom ").nth(1));
         let words: Vec<&str> = replay.expect("a command").split_whitespace().collect();
@@ -434,13 +435,12 @@ fn wrong_arguments_are_told() {
     limited(|| {
         let program = path("lost-update.sql");
         for (arguments, expect) in [
-            (&["--level", "eventuel"][..], "did you mean eventual?"),
+            (&["--level", "store:eventuel"][..], "did you mean eventual?"),
             (&["--level", "snapshot", "--on", "postgres"], "postgres"),
-            (&["--level", "eventual", "--length", "1"], "--length 1"),
-            (&["--level", "eventual", "--instances", "9"], "--instances 9"),
-            (&["--level", "eventual", "--for", "soon"], "soon"),
-            (&["--level", "eventual", "--initial", "/no/such/file"], "/no/such/file"),
-            (&["--length", "4"], "--level"),
+            (&["--level", "store:eventual", "--length", "1"], "--length 1"),
+            (&["--level", "store:eventual", "--instances", "9"], "--instances 9"),
+            (&["--level", "store:eventual", "--for", "soon"], "soon"),
+            (&["--level", "store:eventual", "--initial", "/no/such/file"], "/no/such/file"),
         ] {
             let done = analyze(&[&[program.as_str()], arguments].concat());
             assert_eq!(done.code, 2, "{arguments:?}: {}", done.stderr);
@@ -468,7 +468,7 @@ fn tables_that_are_missing_are_asked_for() {
 #[test]
 fn what_was_not_looked_at_is_said() {
     limited(|| {
-        let (report, _) = found("smallbank", &["--level", "eventual", "--for", "1s"]);
+        let (report, _) = found("smallbank", &["--level", "store:eventual", "--for", "1s"]);
         assert!(report.left > 0, "{} of {}", report.left, report.candidates);
     });
 }

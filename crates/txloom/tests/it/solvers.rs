@@ -93,7 +93,7 @@ fn both_solvers_agree_on_what_a_search_asks() {
     }
     for name in ["lost-update.sql", "write-skew.sql", "long-fork.sql"] {
         let file = format!("{}/../../corpus/programs/{name}", env!("CARGO_MANIFEST_DIR"));
-        let done = output(&["analyze", &file, "--level", "eventual", "--solver", "z3"]);
+        let done = output(&["analyze", &file, "--level", "store:eventual", "--solver", "z3"]);
         assert!(done.stderr.starts_with("both solvers have the same answer to "), "{name}: {}", done.stderr);
         assert_eq!(done.code, 1, "{name}");
     }

@@ -50,7 +50,7 @@ pub(crate) use units::{Source, Unit};
 use crate::program::access::{ProcedureAccess, nodes};
 use crate::program::cursor::Cursor;
 use crate::program::diagnostic::Diagnostic;
-use crate::program::ir::{FORMAT_VERSION, Procedure, Program};
+use crate::program::ir::{FORMAT_VERSION, Procedure, Program, Span};
 use crate::program::located::Language;
 use crate::program::parse::Parser;
 use crate::program::schema::{Reader, Schema};
@@ -69,6 +69,17 @@ pub struct Reading {
     pub language: Language,
     /// The graph of each procedure.
     pub accesses: Vec<ProcedureAccess>,
+    /// The triggers, which are not read.
+    pub triggers: Vec<Trigger>,
+}
+
+/// A trigger: statements that belong to each statement that writes its table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trigger {
+    /// The table's plain name, in lower case.
+    pub table: String,
+    /// The definition.
+    pub span: Span,
 }
 
 /// Reads a file of definitions and procedures; `known` are tables that other files define.
@@ -92,7 +103,8 @@ pub fn read(text: &str, known: &Schema) -> Reading {
         diagnostics.extend(complaints);
         add(&mut program, procedure, &mut diagnostics);
     }
-    Reading { schema: schema.clone(), ..resolve(program, &schema, source.language, diagnostics) }
+    let triggers = units.iter().filter_map(routine::trigger).collect();
+    Reading { schema: schema.clone(), triggers, ..resolve(program, &schema, source.language, diagnostics) }
 }
 
 /// What the procedures of a program do to tables that are known; front-ends outside end with this.
@@ -105,7 +117,7 @@ pub fn resolve(program: Program, schema: &Schema, language: Language, mut diagno
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     diagnostics.dedup_by(|a, b| a.span.start == b.span.start && a.message == b.message);
-    Reading { program, schema: Schema::default(), diagnostics, language, accesses }
+    Reading { program, schema: Schema::default(), diagnostics, language, accesses, triggers: Vec::new() }
 }
 
 fn is_header(line: &str) -> bool {
@@ -116,7 +128,7 @@ fn unknown_version(text: &str) -> Option<Diagnostic> {
     let at = text.find("-- @program")?;
     let line = text[at..].lines().next().unwrap_or("");
     let number = text[..at].matches('\n').count() + 1;
-    let span = crate::program::Span { start: at, end: at + line.len(), line: number };
+    let span = Span { start: at, end: at + line.len(), line: number };
     let is_ours = line.trim_end() == format!("-- @program {FORMAT_VERSION}");
     let hint = format!("this version reads `-- @program {FORMAT_VERSION}`");
     (!is_ours).then(|| Diagnostic::error(span, "the version of the notation is not known").with_hint(hint))

@@ -2,7 +2,7 @@
 
 use super::body::{Body, Flavor};
 use super::names::{Binding, Names};
-use super::{Source, Unit};
+use super::{Source, Trigger, Unit};
 use crate::program::cursor::{Cursor, Parsed};
 use crate::program::diagnostic::Diagnostic;
 use crate::program::ir::{Mode, Parameter, Procedure, Span, Statement, StatementKind, Variable};
@@ -36,6 +36,20 @@ pub(super) fn read(source: &Source, unit: &Unit<'_>, schema: &Schema) -> (Option
     let procedure = body.routine(source, unit, string);
     let procedure = procedure.map_err(|error| body.diagnostics.push(error.into())).ok();
     (procedure, body.diagnostics)
+}
+
+/// The table of a trigger.
+pub(super) fn trigger(unit: &Unit<'_>) -> Option<Trigger> {
+    if !unit.is_routine() || !unit.tokens.iter().take(14).any(|token| token.is_word("TRIGGER")) {
+        return None;
+    }
+    let on = unit.tokens.iter().position(|token| token.is_word("ON"))?;
+    let mut name = unit.tokens.get(on + 1)?;
+    // The schema's name comes before the table's.
+    while unit.tokens.get(on + 2).is_some_and(|token| token.is_symbol(".")) && name.span == unit.tokens[on + 1].span {
+        name = unit.tokens.get(on + 3)?;
+    }
+    Some(Trigger { table: sql::plain_name(name.text), span: unit.span })
 }
 
 /// Whether somebody calls it: a procedure or a function, but for one that triggers run.

@@ -67,8 +67,8 @@ impl Target {
         }
     }
 
-    /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's, if there is an engine (its
-    /// family and settings), and else a store's. Case, hyphens and underscores do not matter.
+    /// Reads a level. `store:NAME` is a store's. Any other name is one of the engine's (its family and settings), or a
+    /// store's if the target is one. Case, hyphens and underscores do not matter.
     pub fn parse(text: &str, engine: Option<(&str, &[String])>) -> Result<Target, LevelError> {
         let trimmed = text.trim();
         let prefix = trimmed.get(..STORE.len()).filter(|prefix| prefix.eq_ignore_ascii_case(STORE));
@@ -91,7 +91,10 @@ impl Target {
         let level = LevelName::custom(name);
         EngineRules::of(family, settings, &level).map(Target::Engine).ok_or_else(|| {
             let names = engines::RULES.iter().filter(|rules| rules.engine == family).map(|rules| rules.level);
-            let hint = suggest::hint(level.as_str(), names);
+            let hint = match Axioms::named(&words(name)) {
+                Some(store) => format!("; the level of stores is written {}", Target::Store(store)),
+                None => suggest::hint(level.as_str(), names),
+            };
             LevelError::Engine { engine: family.to_string(), name: name.to_string(), hint }
         })
     }
@@ -151,7 +154,11 @@ mod tests {
             error("read-comitted", Some(("postgres", &[][..]))),
             "what postgres does at `read-comitted` is not known; did you mean read committed?"
         );
-        assert_eq!(error("snapshot", Some(("postgres", &[][..]))), "what postgres does at `snapshot` is not known");
+        let snapshot = error("snapshot", Some(("postgres", &[][..])));
+        assert!(
+            snapshot.ends_with("is not known; the level of stores is written store:snapshot-isolation"),
+            "{snapshot}"
+        );
     }
 
     #[test]

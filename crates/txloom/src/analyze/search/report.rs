@@ -22,6 +22,8 @@ pub fn report(project: &Project, wanted: &Wanted, search: &Search<'_>, found: &S
     let writer = Writer { project, conflicts: &search.conflicts, found };
     let structures = groups(found).iter().enumerate().map(|(at, group)| writer.structure(at + 1, group)).collect();
     AnomaliesReport {
+        assumed: None,
+        patterns: false,
         level: wanted.level.to_string(),
         means: means(&wanted.level),
         length: wanted.bounds.length,

@@ -5,6 +5,7 @@
 //!                             └──--run──→ Trials ──→ what became of each schedule; cases in -o DIR
 //! ```
 
+mod assumed;
 mod cases;
 mod progress;
 mod search;
@@ -42,11 +43,12 @@ pub struct AnalyzeArgs {
     /// Run every schedule that is found, and tell whether it goes wrong
     #[arg(long)]
     pub run: bool,
-    /// Where to run them [default: sqlite; replicas:3 for a level of stores]
+    /// Where to run them, and whose levels are meant [default: the database that the files tell; without a sign,
+    /// PostgreSQL's levels, and `model` to run on; replicas:3 for a level of stores]
     #[arg(long, value_name = "TARGET")]
     pub on: Option<String>,
-    /// Search for serializability anomalies at this level: one of the target's, if --on names one, or a store's
-    /// (eventual, causal, read-committed, … or store:NAME). With --run, the level to run at [default: serializable]
+    /// Search for serializability anomalies at this level of the database, or at a store's (store:eventual,
+    /// store:causal, …); the other patterns are left out then [default: the target's default level]
     #[arg(long)]
     pub level: Option<String>,
     /// At a level of stores: each call stays on its node, so that it sees what it wrote and what it saw before. Without
@@ -54,16 +56,16 @@ pub struct AnalyzeArgs {
     #[arg(long, requires = "level")]
     pub sticky: bool,
     /// How many statements a cycle of dependencies may have
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "level")]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pub length: usize,
     /// How many calls a cycle may go through
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "level")]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub instances: usize,
     /// Look also at reads that decide nothing: no write and no branch depends on them
-    #[arg(long, requires = "level")]
+    #[arg(long)]
     pub external: bool,
     /// Begin with the rows of this file (INSERT statements), not with rows that the search chooses
-    #[arg(long, value_name = "FILE", requires = "level")]
+    #[arg(long, value_name = "FILE")]
     pub initial: Option<PathBuf>,
     /// Where a cycle is not possible with those rows: let up to N calls come before, one after the other
     #[arg(long, value_name = "N", default_value_t = 0, requires = "initial")]
@@ -75,13 +77,13 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
     /// Look for the cheapest change that removes each anomaly, and for changes that remove all of them
-    #[arg(long, requires = "level", conflicts_with = "each_statement")]
+    #[arg(long, conflicts_with = "each_statement")]
     pub fix: bool,
     /// Who answers whether a cycle can happen. With z3, every question is asked of both, and both must agree
-    #[arg(long, value_name = "NAME", default_value = "embedded", requires = "level")]
+    #[arg(long, value_name = "NAME", default_value = "embedded")]
     pub solver: SolverName,
     /// Print every structure, also those that contain a smaller one
-    #[arg(long, requires = "level")]
+    #[arg(long)]
     pub all: bool,
     /// Sample values for tables that no file fills (TOML)
     #[arg(long, value_name = "FILE")]
@@ -126,7 +128,7 @@ pub enum SolverName {
 pub const EXAMPLES: &str = "\
 Examples:
   txloom analyze app.sql                                     what can go wrong, and where
-  txloom analyze procedures/ --schema dump.sql --run         … and does it? On SQLite
+  txloom analyze procedures/ --schema dump.sql --run         … and does it?
   txloom analyze app.sql --run --on postgres -o found        on PostgreSQL; cases to run again in found/
   txloom analyze app.log --schema dump.sql --level read-committed --on postgres
                                                              … from the server's log alone (txloom doctor: how to)
@@ -135,7 +137,7 @@ Examples:
                                                              which calls break each other at that level?
   txloom analyze app.sql --level read-committed --on postgres --run --fix
                                                              … and what to write instead?
-  txloom analyze app.sql --level eventual --run              … and on a replicated, weakly consistent store?";
+  txloom analyze app.sql --level store:eventual --run              … and on a replicated, weakly consistent store?";
 
 /// There must be something to analyse, or a reason why there is not.
 fn require_procedures(project: &Project) -> Result<(), Failure> {
@@ -155,7 +157,8 @@ fn require_procedures(project: &Project) -> Result<(), Failure> {
     }
     if project.diagnostics.is_empty() {
         return Err(Failure::bad_input(format!(
-            "there is no procedure in {}: write them as CREATE PROCEDURE … (see docs/reference/programs.md)",
+            "there is no procedure in {}: name the sources of the application, its CREATE PROCEDURE …, or the log of its \
+             server (see docs/reference/analyze.md)",
             names(&mut project.files.iter())
         )));
     }
@@ -178,6 +181,7 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
             Err(failure)
         };
     }
+    assumed::assume(&mut settings, &project)?;
     let cut = if args.each_statement { Cut::EachQuery } else { Cut::AsWritten };
     if args.each_statement {
         project = project.chopped();
@@ -195,17 +199,30 @@ pub fn run(args: &AnalyzeArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if args.summary {
         told.summary.funnel = Some(report::funnel(&analysis, progress.budget()));
     }
-    let done = match &settings.search {
-        Some(wanted) => search::search(&settings, wanted, &project, &mut told, (&progress, streams)),
-        None if args.run => try_all(&settings, &project, &analysis, &mut told, (&progress, streams)),
-        None => Ok(()),
-    };
-    match done {
+    match examine(&settings, &project, &analysis, &mut told, (&progress, streams)) {
         // What was under way when the user asked to stop is no failure, and what was found before is reported.
         Err(failure) if failure.exit == Exit::Interrupted && progress.has_stopped() => {}
         done => done?,
     }
     progress.finish(told, streams)
+}
+
+/// Searches at the level, and runs the orders of whole transactions, as far as they are asked for.
+fn examine(
+    settings: &AnalyzeSettings,
+    project: &Project,
+    analysis: &Analysis,
+    told: &mut AnalysisReport,
+    (progress, streams): (&Progress, &mut Streams),
+) -> Result<(), Failure> {
+    if let Some(wanted) = &settings.search {
+        search::search(settings, wanted, project, told, (progress, &mut *streams))?;
+    }
+    let is_wanted = settings.search.as_ref().is_none_or(|wanted| wanted.patterns);
+    if settings.runs && is_wanted && !progress.budget().is_spent() {
+        try_all(settings, project, analysis, told, (progress, streams))?;
+    }
+    Ok(())
 }
 
 /// The project with tables that the target takes, if it does not take those that were written; that is said.
@@ -236,7 +253,7 @@ fn try_all(
     let project = remade.as_ref().unwrap_or(project);
     super::settings::tell_of_kept(std::slice::from_ref(&info), &settings.server, streams);
     let level = settings.trial.level.to_string();
-    told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level });
+    told.run.get_or_insert(RunOn { target: info.target.clone(), version: info.version.to_string(), level });
     let mut cases =
         settings.out.as_deref().map(|out| cases::Folder::new(out, project, &settings.replay_flags)).transpose()?;
     progress.begin("running the schedules");

@@ -56,9 +56,13 @@ pub(super) fn search(
     let prepared = search::prepare(project, &called, &wanted);
     let found = search::search(&prepared);
     agreement(settings, &wanted, streams)?;
-    told.schedules.clear();
-    told.commit_points.clear();
+    if !asked.patterns {
+        told.schedules.clear();
+        told.commit_points.clear();
+    }
     let mut anomalies = report::report(project, &wanted, &prepared, &found);
+    anomalies.assumed.clone_from(&asked.assumed);
+    anomalies.patterns = asked.patterns;
     let mut runs = None;
     if let (Some(runner), Some(info), true) = (&mut runner, &info, settings.runs) {
         let of_engine = matches!(wanted.level, Level::Engine(_));

@@ -18,8 +18,9 @@ use super::super::streams::Streams;
 use super::{AnalyzeArgs, SolverName};
 use crate::analyze::search::Second;
 use crate::analyze::trial::Settings;
-use crate::analyze::{Project, SourceFile, project};
+use crate::analyze::{Project, SourceFile, project, unread};
 use crate::engines::Target;
+use crate::exit::Exit;
 use crate::frontends::{SourceLanguage, logs};
 use crate::memory::affordable_bytes;
 use crate::solver::Solver;
@@ -31,6 +32,8 @@ pub(super) struct AnalyzeSettings {
     files: Vec<PathBuf>,
     /// Where schedules are run.
     pub(super) target: Target,
+    /// Whether a flag names the target.
+    pub(super) is_target_named: bool,
     /// How they are run.
     pub(super) trial: Settings,
     /// Where cases go.
@@ -47,8 +50,12 @@ pub(super) struct AnalyzeSettings {
 
 /// What is searched for.
 pub(super) struct SearchSettings {
-    /// The level, as it was written.
+    /// The level, as it was written; empty until it is [assumed](super::assumed).
     pub(super) level: String,
+    /// Why the level was assumed, if it was.
+    pub(super) assumed: Option<String>,
+    /// Whether orders of whole transactions are looked at, too.
+    pub(super) patterns: bool,
     /// How long cycles may be.
     pub(super) bounds: Bounds,
     /// Whether reads count that decide nothing.
@@ -80,24 +87,25 @@ impl AnalyzeSettings {
         let search = SearchSettings::new(args)?;
         // A level of stores is run on a store, with a node for each call.
         let on = match (&args.on, &search) {
-            (None, Some(wanted)) => Some(format!("replicas:{}", wanted.bounds.instances.clamp(2, 9))),
+            (None, Some(wanted)) if is_store(&wanted.level) => {
+                Some(format!("replicas:{}", wanted.bounds.instances.clamp(2, 9)))
+            }
             (on, _) => on.clone(),
         };
         let mut targets = settings::targets(&on)?;
-        settings::tell_servers(&mut targets, &args.server)?;
+        if on.is_some() || search.is_none() {
+            settings::tell_servers(&mut targets, &args.server)?;
+        }
         let mut files: Vec<PathBuf> = Vec::new();
         for path in args.schema.iter().chain(&args.files) {
-            for file in expand_any(path, &SourceLanguage::endings().collect::<Vec<_>>())? {
+            for file in application(path)? {
                 if !files.contains(&file) {
                     files.push(file);
                 }
             }
         }
         let trial = Settings {
-            level: match (&search, &args.level) {
-                (None, Some(level)) => settings::level(level)?,
-                _ => settings::level("serializable")?,
-            },
+            level: settings::level("serializable")?,
             samples: Samples::default(),
             seed: args.seed,
             limit: settings::parse_duration(&args.statement_limit)?,
@@ -105,7 +113,8 @@ impl AnalyzeSettings {
         let (out, server) = (args.out.clone(), args.server.clone());
         let runs = args.run;
         let replay_flags = settings::replay_flags(&args.server, &args.statement_limit, PolicyName::Skip);
-        Ok(AnalyzeSettings { files, target: targets.remove(0), trial, out, server, replay_flags, search, runs })
+        let (target, is_target_named) = (targets.remove(0), on.is_some());
+        Ok(AnalyzeSettings { files, target, is_target_named, trial, out, server, replay_flags, search, runs })
     }
 
     /// Reads all files: those that are text, and then the logs, which mean something only together with the tables.
@@ -149,6 +158,24 @@ impl AnalyzeSettings {
                 Err(error) => failures.push(Failure::bad_input(error)),
             }
         }
+    }
+}
+
+/// The files of an application. A directory whose application is in a language that is not read is no mistake: nothing
+/// is known of it.
+fn application(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let found = expand_any(path, &SourceLanguage::endings().collect::<Vec<_>>());
+    let unread = unread::MARKERS.iter().find(|(file, word, _)| {
+        std::fs::read_to_string(path.join(file)).is_ok_and(|text| text.to_lowercase().contains(word))
+    });
+    match (found, unread) {
+        (Err(_), Some((file, _, name))) => {
+            let place = path.join(file).display().to_string();
+            let advice = unread::recording_advice(None);
+            let message = format!("txloom: unknown: {place}: an application with {name}, which is not read; {advice}");
+            Err(Failure { exit: Exit::Undecided, message })
+        }
+        (found, _) => found,
     }
 }
 
@@ -203,14 +230,21 @@ fn source_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
+/// Whether a level is a store's.
+pub(super) fn is_store(level: &str) -> bool {
+    level.trim().to_lowercase().starts_with("store:")
+}
+
 impl SearchSettings {
-    /// Checks the flags; serializable is what `analyze` runs at without a search, since nothing is to be found there.
+    /// Checks the flags. At serializable, orders of whole transactions are what is left to go wrong.
     fn new(args: &AnalyzeArgs) -> Result<Option<SearchSettings>, Failure> {
-        let Some(level) = &args.level else { return Ok(None) };
-        let is_serializable = LevelName::parse(level).is_some_and(|level| level.as_str() == "serializable");
-        if is_serializable && (args.on.is_none() || args.run) && args.initial.is_none() {
+        let is_listing = args.summary || args.tables || args.each_statement;
+        if args.level.is_none() && is_listing {
             return Ok(None);
         }
+        let level = args.level.clone().unwrap_or_default();
+        let is_serializable = LevelName::parse(&level).is_some_and(|level| level.as_str() == "serializable");
+        let patterns = is_serializable && (args.on.is_none() || args.run) && args.initial.is_none();
         let read = |path: &PathBuf| match std::fs::read_to_string(path) {
             Ok(text) => Ok(SourceFile::new(path.display().to_string(), text)),
             Err(error) => Err(Failure::bad_input(format!("cannot read {}: {error}", path.display()))),
@@ -224,7 +258,9 @@ impl SearchSettings {
             ))),
         };
         Ok(Some(SearchSettings {
-            level: level.clone(),
+            level,
+            assumed: None,
+            patterns,
             bounds: Bounds {
                 length: in_range("length", args.length, 2..=8)?,
                 instances: in_range("instances", args.instances, 2..=4)?,

@@ -46,7 +46,7 @@ pub(crate) fn read(
     let unsent = constants(&world, &mut sites, &mut names);
     unsent.iter().for_each(|(_, one)| take_sites(one, &mut sites));
     lowered.extend(unsent);
-    let commits_itself = commits_itself(units);
+    let commits_itself = commits_itself(units, vocabulary);
     for (file, mut one) in lowered {
         one.procedure.autocommit |= commits_itself && !one.ends_transactions;
         tidy::tidy(&mut one.procedure, &one.made_up, &one.single);
@@ -67,10 +67,10 @@ pub(crate) fn read(
         let Some(reading) = readings.get_mut(&file) else { continue };
         if !site.is_sent {
             let message = "no method that is followed sends this statement; it is not analysed";
-            reading.diagnostics.push(Diagnostic::warning(site.span, message));
+            reading.diagnostics.push(Diagnostic::error(site.span, message).with_hint(RECORD));
         } else if site.is_alone {
             let message = "no method that is followed sends this statement; it is taken for a transaction of its own";
-            reading.diagnostics.push(Diagnostic::warning(site.span, message));
+            reading.diagnostics.push(Diagnostic::error(site.span, message).with_hint(RECORD));
         }
         reading.statements.0 += 1;
         reading.statements.1 += usize::from(site.is_understood);
@@ -165,8 +165,13 @@ fn constants(
     lowered
 }
 
-/// Whether the program says that each statement is a transaction, and never anything else.
-fn commits_itself(units: &[(usize, Unit)]) -> bool {
+/// What to do where a statement is found and its sender is not.
+const RECORD: &str =
+    "if a library sends it, record the log of the server (`txloom doctor` tells how), and analyze that";
+
+/// Whether each statement of the program is a transaction: it says so, or it opens connections that commit by themselves,
+/// and it never says anything else.
+fn commits_itself(units: &[(usize, Unit)], vocabulary: &dyn Vocabulary) -> bool {
     let (mut switched_on, mut ends) = (false, false);
     let methods = units.iter().flat_map(|(_, unit)| &unit.classes).flat_map(|class| &class.methods);
     for method in methods {
@@ -176,6 +181,7 @@ fn commits_itself(units: &[(usize, Unit)]) -> bool {
             match call.name.as_str() {
                 "setAutoCommit" if matches!(argument, Some(tree::ExprKind::Bool(true))) => switched_on = true,
                 "setAutoCommit" | "commit" | "rollback" => ends = true,
+                name if vocabulary.opens_autocommit(name) => switched_on = true,
                 _ => {}
             }
         });

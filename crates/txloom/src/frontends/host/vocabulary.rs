@@ -155,6 +155,10 @@ pub(crate) trait Vocabulary: Sync {
     fn marks(&self) -> &'static [Marks];
     /// Whether whole numbers are divided into whole numbers.
     fn divides_whole(&self) -> bool;
+    /// Whether the call of that name opens a connection that commits each statement, unless it is told otherwise.
+    fn opens_autocommit(&self, _name: &str) -> bool {
+        false
+    }
     /// The methods that are a transaction whatever they are called from: their class gives the name.
     fn is_main(&self, _method: &str) -> bool {
         false

@@ -213,6 +213,10 @@ impl Vocabulary for Jdbc {
         true
     }
 
+    fn opens_autocommit(&self, name: &str) -> bool {
+        name == "getConnection"
+    }
+
     fn is_main(&self, method: &str) -> bool {
         method == "run"
     }

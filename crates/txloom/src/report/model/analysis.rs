@@ -84,6 +84,12 @@ impl From<StopCause> for SpentCause {
 pub struct AnomaliesReport {
     /// The level: `store:eventual`, `postgres read committed`.
     pub level: String,
+    /// Why that level was assumed, if no flag names it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub assumed: Option<String>,
+    /// Whether orders of whole transactions were looked at, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub patterns: bool,
     /// What holds at that level.
     pub means: String,
     /// How many statements a cycle may have.

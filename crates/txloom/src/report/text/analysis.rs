@@ -25,15 +25,7 @@ pub fn print_analysis(report: &AnalysisReport, sources: &[SourceFile], options: 
         text += &printer.remark(remark, None);
         text += "\n";
     }
-    for schedule in representatives(&report.schedules) {
-        text += &printer.remark(&schedule.remark, schedule.fate.as_ref());
-        text += &printer.alike(schedule, &report.schedules);
-        text += "\n";
-    }
-    for point in &report.commit_points {
-        text += &printer.remark(&point.remark, point.fate.as_ref());
-        text += "\n";
-    }
+    text += &printer.patterns(report);
     if let Some(tables) = &report.tables {
         text += &printer.tables(tables);
         text += "\n";
@@ -63,6 +55,21 @@ pub(super) struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    /// The schedules and commit points.
+    pub(super) fn patterns(&self, report: &AnalysisReport) -> String {
+        let mut text = String::new();
+        for schedule in representatives(&report.schedules) {
+            text += &self.remark(&schedule.remark, schedule.fate.as_ref());
+            text += &self.alike(schedule, &report.schedules);
+            text += "\n";
+        }
+        for point in &report.commit_points {
+            text += &self.remark(&point.remark, point.fate.as_ref());
+            text += "\n";
+        }
+        text
+    }
+
     pub(super) fn remark(&self, remark: &RemarkReport, fate: Option<&FateReport>) -> String {
         let is_error = remark.severity == RemarkSeverity::Error || is_manifest(fate);
         let kind = match remark.severity {
@@ -191,6 +198,9 @@ impl Printer<'_> {
             count(statements as u64, "statement"),
         );
         text += &verdicts(report);
+        if let Some(run) = report.run.as_ref().filter(|_| has_patterns(report)) {
+            text += &format!("Run on {} {} at {}.\n", run.target, run.version, run.level);
+        }
         if !report.summary.complete {
             text += "There are more schedules; these are the first.\n";
         }
@@ -201,20 +211,24 @@ impl Printer<'_> {
     }
 }
 
+fn has_patterns(report: &AnalysisReport) -> bool {
+    !report.schedules.is_empty() || !report.commit_points.is_empty()
+}
+
 /// `3 schedules: 1 goes wrong, 2 are harmless; 1 commit point: 1 loses work`
-fn verdicts(report: &AnalysisReport) -> String {
+pub(super) fn verdicts(report: &AnalysisReport) -> String {
     let schedules = report.schedules.len() as u64;
     let points = report.commit_points.len() as u64;
-    if schedules + points == 0 {
+    if !has_patterns(report) {
         return "No order of whole transactions matches a pattern that can go wrong.\n".to_string();
     }
-    let Some(run) = &report.run else {
+    if report.run.is_none() {
         return format!(
             "{} of transactions may go wrong, {} may lose work; --run tells whether they do\n",
             count(schedules, "schedule"),
             count(points, "commit point")
         );
-    };
+    }
     let tally = |fates: Vec<Option<&FateReport>>| {
         let mut parts = Vec::new();
         for (verdict, words) in [
@@ -243,7 +257,7 @@ fn verdicts(report: &AnalysisReport) -> String {
             text += &format!("{}: {}\n", count(number, noun), tally(fates));
         }
     }
-    text + &format!("Run on {} {} at {}.\n", run.target, run.version, run.level)
+    text
 }
 
 fn table<const N: usize>(options: &TextOptions, header: &[&str], rows: &[[String; N]]) -> String {

@@ -2,9 +2,9 @@
 
 use txloom_core::search::script;
 
-use super::super::model::analysis::{AnalysisReport, AnomaliesReport, FixesReport, StructureReport};
+use super::super::model::analysis::{AnalysisReport, AnomaliesReport, FixesReport, RemarkSeverity, StructureReport};
 use super::TextOptions;
-use super::analysis::Printer;
+use super::analysis::{Printer, verdicts};
 use super::hunt::count;
 use super::wrapped;
 use crate::analyze::SourceFile;
@@ -18,6 +18,7 @@ pub fn print_anomalies(report: &AnalysisReport, sources: &[SourceFile], options:
         text += &print_structure(structure, &printer, options);
         text += "\n";
     }
+    text += &printer.patterns(report);
     text + &conclusion(report, anomalies, options, all)
 }
 
@@ -63,7 +64,10 @@ fn is_partial(report: &AnalysisReport, anomalies: &AnomaliesReport) -> bool {
 
 fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &TextOptions, all: bool) -> String {
     let AnomaliesReport { level, means, found, candidates, structures, .. } = anomalies;
-    let mut lines = vec![format!("At {level}: {means}.")];
+    let mut lines = vec![match &anomalies.assumed {
+        Some(why) => format!("At {level}: {means}. That level is assumed ({why}); --on and --level name another one."),
+        None => format!("At {level}: {means}."),
+    }];
     let looked = format!(
         "{} of dependencies, up to {} statements in {} calls",
         count(*candidates as u64, "candidate cycle"),
@@ -71,6 +75,9 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
         anomalies.instances
     );
     lines.push(match (found, candidates) {
+        (0, 0) if report.remarks.iter().any(|remark| remark.severity == RemarkSeverity::Error) => {
+            "No statements that were read, of two calls, depend on each other in a cycle.".to_string()
+        }
         (0, 0) if !is_partial(report, anomalies) => {
             "No statements of two calls depend on each other in a cycle: every run is serializable.".to_string()
         }
@@ -103,6 +110,9 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
     }
     if let Some(fixes) = anomalies.fixes.as_ref().filter(|_| *found > 0) {
         lines.extend(removed_by(fixes, structures.len()));
+    }
+    if anomalies.patterns {
+        lines.push(format!("Whole transactions, at serializable: {}", verdicts(report).trim_end().replace('\n', "; ")));
     }
     lines.iter().flat_map(|line| wrapped(line, options.width)).map(|line| line + "\n").collect()
 }

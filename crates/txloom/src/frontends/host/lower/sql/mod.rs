@@ -144,7 +144,11 @@ impl Lowerer<'_> {
         let is_query = match wanted {
             Wanted::Rows => true,
             Wanted::Count => false,
-            Wanted::Either => ["select", "with", "values", "show"].iter().any(|word| verb.starts_with(word)),
+            // A write with RETURNING answers like a query.
+            Wanted::Either => {
+                let is_query_word = ["select", "with", "values", "show"].iter().any(|word| verb.starts_with(word));
+                is_query_word || !access.outputs.is_empty()
+            }
         };
         if is_query {
             let rows = self.open(sql, &access, (wish, opened), span);
