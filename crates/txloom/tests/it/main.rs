@@ -29,6 +29,7 @@
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
+//! * `precious`: what cases, schemas and sources say about other databases of a running server never reaches it
 //! * `killed`: what a killed txloom leaves, and who cleans it up
 //! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
 //! * `originals`: the same programs in Java, Python and C, compiled and run for real, do what the interpreter does
@@ -82,6 +83,7 @@ mod spellings;
 mod generated_schemas;
 mod generated;
 mod deep_statements;
+mod precious;
 mod killed;
 mod program_calls;
 mod programs;

@@ -151,7 +151,7 @@ impl Questions<'_> {
     fn ask(&mut self, case: &Case, mode: &Mode) -> Result<Shows, RunError> {
         let traces = match self.oracle.run(case, mode, self.runner) {
             Ok(traces) => traces,
-            Err(RunError::Engine(error)) if !matches!(error.kind, EngineErrorKind::Unsupported(_)) => {
+            Err(RunError::Engine(error)) if !error.kind.is_users() => {
                 return Err(error.into());
             }
             Err(_) => return Ok(Shows::Open),
