@@ -159,7 +159,7 @@ impl Streams {
 /// A text with its control characters written out (`\x1b`), but for line breaks, tabs and colours (`ESC [ … m`). Text
 /// of servers, file names and source lines could otherwise do anything with a terminal. Signs that turn the direction of
 /// writing around are written out, too: they make a text look like another one.
-fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
     let is_bad = |c: char| {
         (c.is_control() && !['\n', '\t'].contains(&c)) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use txloom_core::case::Case;
-use txloom_core::engine::{Engine, EngineErrorKind};
+use txloom_core::engine::Engine;
 use txloom_core::finding::Finding;
 use txloom_core::generate::Group;
 use txloom_core::oracle::{Oracle, RunError, Runner as _};

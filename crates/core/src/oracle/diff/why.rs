@@ -13,7 +13,7 @@
 
 use crate::anomaly;
 use crate::case::{Case, Line, SessionName};
-use crate::engine::{EngineErrorKind, EngineInfo};
+use crate::engine::EngineInfo;
 use crate::finding::{Finding, labels};
 use crate::level::LevelName;
 use crate::level::guarantees::{self, Guarantee};

@@ -225,8 +225,8 @@ impl Reading {
 
 /// A string without its quotes, whichever they are.
 fn inside(text: &str) -> &str {
-    if text.starts_with('$') {
-        let tag = text[1..].find('$').map_or(text.len(), |end| end + 2);
+    if let Some(rest) = text.strip_prefix('$') {
+        let tag = rest.find('$').map_or(text.len(), |end| end + 2);
         return text.get(tag..text.len().saturating_sub(tag)).unwrap_or_default();
     }
     let text = text.find('\'').map_or(text, |quote| &text[quote + 1..]);

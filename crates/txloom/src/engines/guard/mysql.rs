@@ -68,7 +68,9 @@ fn settings(reading: &Reading) -> Option<Trespass> {
         let is_after_set = reading.word(before(at)) == "set";
         // `UPDATE t SET role = 1` sets a column; `SET x = @@global.x` reads.
         let is_column = reading.is_symbol(at + 1, "=") && !begins(before(at));
-        (is_after_set && SERVER_VARIABLES.contains(&name) && !is_column)
+        // `SET DEFAULT ROLE`, and not `ALTER c SET DEFAULT 1`.
+        let is_default = name == "default" && reading.word(at + 1) != "role";
+        (is_after_set && SERVER_VARIABLES.contains(&name) && !is_column && !is_default)
             || (is_global && reading.is_symbol(before(at), ","))
     };
     if reading.has(&["set"]) && (0..reading.signs.len()).any(sets) {
@@ -180,6 +182,8 @@ mod tests {
         let harmless = [
             "CREATE TABLE t (id INT PRIMARY KEY, user TEXT, `role` TEXT, `database` INT)",
             "ALTER TABLE t DROP COLUMN user",
+            "ALTER TABLE t ALTER v SET DEFAULT 1",
+            "CREATE TABLE u (id INT REFERENCES t (id) ON DELETE SET DEFAULT)",
             "ALTER TABLE t DROP role",
             "BEGIN; UPDATE t SET user = 'DROP DATABASE precious' WHERE t.id = 1; COMMIT",
             "SELECT a.id FROM t a JOIN t AS b ON a.id = b.id, txloom_x.t",
@@ -209,6 +213,7 @@ mod tests {
             "SET @@global.general_log = OFF",
             "SET SESSION x = 1, @@global.general_log = OFF",
             "SET PASSWORD = 'x'",
+            "SET DEFAULT ROLE r TO u",
             "GRANT ALL ON *.* TO u",
             "FLUSH TABLES WITH READ LOCK",
             "KILL 5",

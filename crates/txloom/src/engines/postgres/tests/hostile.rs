@@ -9,7 +9,6 @@ use super::super::super::wire::stream::Address;
 use super::super::super::wire::tls::{TlsMode, TlsOptions};
 use super::super::super::wire::url::Password;
 use super::super::connection::{Connection, Login};
-use super::*;
 
 /// What a server does with one connection; when it returns, the connection ends.
 type Behaviour = fn(TcpStream);
