@@ -333,6 +333,9 @@ pub enum EngineErrorKind {
     /// The engine lacks what the case or the command asks for: the user must ask for something else.
     #[error("this target does not have {0}")]
     Unsupported(String),
+    /// A statement reaches beyond what is ours on the server, and was not sent: the user must leave it out or allow it.
+    #[error("{0}")]
+    Refused(String),
     /// The server died, or a connection of our own was lost: the next reset starts anew.
     #[error("{0}")]
     Lost(String),
@@ -342,6 +345,13 @@ pub enum EngineErrorKind {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl EngineErrorKind {
+    /// Returns true if the case or the command asks for something that cannot be: trying again changes nothing.
+    pub fn is_users(&self) -> bool {
+        matches!(self, EngineErrorKind::Unsupported(_) | EngineErrorKind::Refused(_))
+    }
 }
 
 #[cfg(test)]

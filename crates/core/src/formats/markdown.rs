@@ -105,7 +105,7 @@ fn code_block(text: &str) -> String {
 
 /// Code on one line, in a cell of a table: only bars must be escaped there.
 fn code_span(text: &str) -> String {
-    let text = text.replace('|', "\\|");
+    let text = text.replace('|', "\\|").replace(|c: char| c.is_control(), " ");
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
@@ -114,7 +114,7 @@ fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {
-            '\n' | '\r' => escaped.push(' '),
+            c if c.is_control() => escaped.push(' '),
             '|' | '*' | '_' | '`' | '<' | '[' | ']' | '\\' | '#' => {
                 escaped.push('\\');
                 escaped.push(c);

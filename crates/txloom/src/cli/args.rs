@@ -87,6 +87,15 @@ pub struct ServerArgs {
     /// Log in to running servers with the password in the first line of FILE, instead of one in the URL
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
+    /// Log in to running servers as a user who may do anything there
+    #[arg(long)]
+    pub allow_superuser: bool,
+    /// Send running servers statements that reach beyond our own database, too
+    #[arg(long)]
+    pub allow_server_changes: bool,
+    /// Open at most N sessions at once on running servers [default: half of the connections that are left]
+    #[arg(long, value_name = "N")]
+    pub max_connections: Option<u32>,
     /// Send passwords as they are to running servers that ask for that without TLS: others may read them
     #[arg(long)]
     pub insecure_auth: bool,
@@ -230,6 +239,16 @@ pub struct LevelsArgs {
 /// The flags of `doctor`.
 #[derive(Debug, Default, clap::Args)]
 pub struct DoctorArgs {
+    /// Running servers: say what the user can do there that is not needed, and print the statements that make one who can do
+    /// no more than is needed
+    #[arg(value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Drop the databases that killed runs of this machine left on these servers
+    #[arg(long, requires = "urls")]
+    pub sweep: bool,
+    /// Log in with the password in the first line of FILE, instead of one in the URL
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
     /// The form of the report
     #[arg(long, default_value = "text")]
     pub format: Format,

@@ -129,7 +129,7 @@ fn write(texts: &[String], args: &ConvertArgs, streams: &mut Streams) -> Result<
     match (texts, &args.out) {
         ([text], Some(out)) if out.is_dir() => write_file(&out.join(format!("{stem}.{extension}")), text),
         ([text], Some(out)) => write_file(out, text),
-        ([text], None) => streams.print(text),
+        ([text], None) => streams.print_exactly(text),
         (texts, Some(out)) => {
             std::fs::create_dir_all(out)
                 .map_err(|error| Failure::bad_input(format!("cannot make the directory {}: {error}", out.display())))?;

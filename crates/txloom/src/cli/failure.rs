@@ -65,7 +65,7 @@ impl From<RunError> for Failure {
 /// Who has to act on an engine's error.
 fn engine_exit(error: &EngineError) -> Exit {
     match error.kind {
-        EngineErrorKind::Unsupported(_) => Exit::BadInput,
+        EngineErrorKind::Unsupported(_) | EngineErrorKind::Refused(_) => Exit::BadInput,
         EngineErrorKind::Unreachable(_) | EngineErrorKind::Lost(_) | EngineErrorKind::Protocol(_) => Exit::Unreachable,
         EngineErrorKind::Interrupted => Exit::Interrupted,
     }

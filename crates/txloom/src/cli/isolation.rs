@@ -50,7 +50,7 @@ pub fn run(args: &RunArgs, streams: &mut Streams) -> Result<Exit, Failure> {
         let mut printed = Ok(());
         let flow = harness.run(name, spec, step_limit(), |piece| {
             if printed.is_ok() {
-                printed = streams.print(&String::from_utf8_lossy(piece));
+                printed = streams.print_exactly(&String::from_utf8_lossy(piece));
             }
         })?;
         printed?;

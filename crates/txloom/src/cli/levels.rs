@@ -8,6 +8,7 @@ use super::args::{LevelsArgs, TableFormat};
 use super::failure::Failure;
 use super::settings;
 use super::streams::Streams;
+use crate::cli::run::announce_rights;
 use crate::engines;
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
@@ -25,6 +26,7 @@ pub fn run(args: &LevelsArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &args.out {
         streams.redirect(path)?;
     }
+    announce_rights(&targets, streams);
     let mut matrices = Vec::new();
     for target in &targets {
         let mut runner = EngineRunner::new(vec![engines::open(target)?]);

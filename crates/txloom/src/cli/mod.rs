@@ -58,7 +58,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Args, Exit> {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.print(),
-            _ => writeln!(io::stderr(), "{}", usage_error(&error.render().to_string())),
+            _ => writeln!(io::stderr(), "{}", streams::escaped(&usage_error(&error.render().to_string()))),
         };
         if error.exit_code() == 0 { Exit::Clean } else { Exit::BadInput }
     })

@@ -154,9 +154,13 @@ pub fn replay_flags(server: &ServerArgs, statement_limit: &str, policy: PolicyNa
     if let Some(path) = &server.password_file {
         flags.push(format!("--password-file {}", shell_word(&path.to_string_lossy())));
     }
-    if server.insecure_auth {
-        flags.push("--insecure-auth".to_string());
-    }
+    let switches = [
+        (server.allow_superuser, "--allow-superuser"),
+        (server.allow_server_changes, "--allow-server-changes"),
+        (server.insecure_auth, "--insecure-auth"),
+    ];
+    flags.extend(switches.iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| (*flag).to_string()));
+    flags.extend(server.max_connections.map(|max| format!("--max-connections {max}")));
     if policy == PolicyName::Wait {
         flags.push("--policy wait".to_string());
     }
@@ -242,7 +246,13 @@ pub fn tell_servers(targets: &mut [Target], args: &ServerArgs) -> Result<(), Fai
 /// What the flags allow on running servers.
 fn access(args: &ServerArgs) -> Result<AccessOptions, Failure> {
     let password = args.password_file.as_deref().map(password_in).transpose()?;
-    Ok(AccessOptions { insecure_auth: args.insecure_auth, password, ..AccessOptions::default() })
+    Ok(AccessOptions {
+        allow_superuser: args.allow_superuser,
+        allow_server_changes: args.allow_server_changes,
+        insecure_auth: args.insecure_auth,
+        max_connections: args.max_connections,
+        password,
+    })
 }
 
 /// The first line of a file.

@@ -96,8 +96,14 @@ impl Streams {
         &mut self.input
     }
 
-    /// Prints a text. A pipe whose reader has gone (`| head`) is no error: it closes the stream.
+    /// Prints a report: control characters in it, other than colours of ours, come from somebody else and are
+    /// [escaped](escaped).
     pub fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.print_exactly(&escaped(text))
+    }
+
+    /// Prints a text as it is: for formats that must be read again byte by byte. A pipe whose reader has gone (`| head`) is no error: it closes the stream.
+    pub fn print_exactly(&mut self, text: &str) -> Result<(), Failure> {
         if self.closed {
             return Ok(());
         }
@@ -121,7 +127,7 @@ impl Streams {
     pub fn complain(&mut self, message: &str) {
         self.clear_status();
         // There is nowhere to say that this failed.
-        let _ = writeln!(self.err, "{message}");
+        let _ = writeln!(self.err, "{}", escaped(message));
     }
 }
 
@@ -138,7 +144,7 @@ impl Streams {
 
     /// Shows a line in place of the last one. It must fit into the width.
     pub fn show_status(&mut self, line: &str) {
-        let _ = write!(self.err, "\r\x1b[2K{line}").and_then(|()| self.err.flush());
+        let _ = write!(self.err, "\r\x1b[2K{}", escaped(line)).and_then(|()| self.err.flush());
         self.has_status = true;
     }
 
@@ -148,6 +154,39 @@ impl Streams {
             let _ = write!(self.err, "\r\x1b[2K").and_then(|()| self.err.flush());
         }
     }
+}
+
+/// A text with its control characters written out (`\x1b`), but for line breaks, tabs and colours (`ESC [ … m`). Text
+/// of servers, file names and source lines could otherwise do anything with a terminal. Signs that turn the direction of
+/// writing around are written out, too: they make a text look like another one.
+pub(super) fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_bad = |c: char| {
+        (c.is_control() && !['\n', '\t'].contains(&c)) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(is_bad) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_bad) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let bad = rest.chars().next().unwrap_or(' ');
+        let colour = rest.strip_prefix("\x1b[").and_then(|code| {
+            let end = code.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            code[end..].starts_with('m').then_some(end + 3)
+        });
+        let length = colour.unwrap_or(bad.len_utf8());
+        match (colour, u32::from(bad)) {
+            (Some(length), _) => out.push_str(&rest[..length]),
+            (None, code @ 0..0x20) => out.push_str(&format!("\\x{code:02x}")),
+            // As JSON writes them, which has written out the others itself.
+            (None, code) => out.push_str(&format!("\\u{code:04x}")),
+        }
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out.into()
 }
 
 /// `COLUMNS`, or what the terminal says, or a width that suits a file.
@@ -167,5 +206,26 @@ fn wants_color_on(color: ColorWhen, stream: &impl anstream::stream::RawStream) -
         ColorWhen::Never => false,
         // This knows NO_COLOR, CLICOLOR, TERM=dumb and their relatives.
         ColorWhen::Auto => stream.is_terminal() && anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_colours_reaches_a_terminal() {
+        for (text, expected) in [
+            ("plain\n\ttext é", "plain\n\ttext é"),
+            ("\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m"),
+            ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+            ("\x1b[2J\r\x08", "\\x1b[2J\\x0d\\x08"),
+            ("\u{9b}31m", "\\u009b31m"),
+            ("a\u{202e}b", "a\\u202eb"),
+            ("\x1b[31", "\\x1b[31"),
+            ("\x1b", "\\x1b"),
+        ] {
+            assert_eq!(escaped(text), expected, "{text:?}");
+        }
     }
 }

@@ -19,6 +19,21 @@ impl fmt::Debug for Password {
     }
 }
 
+/// What a user who logs in to a running server can do there, and should be able to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccessReport {
+    /// The user.
+    pub user: String,
+    /// What the user can do beyond databases of ours; empty for one who is just right.
+    pub excess: Vec<String>,
+    /// Statements that make a user who can do what is needed and no more.
+    pub grants: Vec<String>,
+    /// The databases of dead processes that were dropped.
+    pub dropped: Vec<String>,
+    /// Databases that have our name, and whose owners are not known to be dead.
+    pub left: Vec<String>,
+}
+
 /// What a user allows on servers that were running before. The default allows nothing beyond our own databases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccessOptions {

@@ -17,6 +17,8 @@ pub mod planted;
 pub mod access;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod wire;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod guard;
 #[cfg(test)]
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod testing;
@@ -39,12 +41,26 @@ pub mod h2;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 
-pub use access::AccessOptions;
+pub use access::{AccessOptions, AccessReport};
 pub use registry::{FAMILIES, Family};
 pub use target::{Place, Target, TargetError};
 
 use txloom_core::engine::{Engine, EngineError};
 use txloom_core::planted::Place as BugPlace;
+
+/// Logs in to a running server and says what the user can do there; drops what dead processes left, if that is asked
+/// for. `None` for targets that are no running servers.
+pub fn examine_access(target: &Target, sweeps: bool) -> Option<Result<AccessReport, EngineError>> {
+    let Place::Running(url) = &target.place else { return None };
+    let _ = (url, sweeps);
+    match target.family.name {
+        #[cfg(feature = "postgres")]
+        "postgres" => Some(postgres::PostgresEngine::examine_access(target.name(), url, &target.access, sweeps)),
+        #[cfg(feature = "mysql")]
+        "mysql" => Some(mysql::MySqlEngine::examine_access(target.name(), url, &target.access, sweeps)),
+        _ => None,
+    }
+}
 
 /// Starts or reaches a target, with its planted bugs.
 pub fn open(target: &Target) -> Result<Box<dyn Engine>, EngineError> {

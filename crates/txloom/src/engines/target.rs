@@ -338,6 +338,29 @@ mod tests {
         assert!(!error.to_string().contains("hush"), "{error}");
     }
 
+    proptest::proptest! {
+        /// Whatever a password holds, encoded or not, and wherever it stands in a URL.
+        #[test]
+        fn no_message_shows_a_password(password in "[ -~]{6,20}") {
+            for text in [
+                format!("postgres://user:{password}@host/db"),
+                format!("mysql://user:{password}@host/db?ssl-mode=REQUIRED"),
+                format!("mysql://host/db?user=u&password={password}"),
+                format!("postgres://host/db?Password={password}&sslmode=require"),
+                format!("postgres://host/db?sslpassword={password}"),
+                format!("mysql://host/db;password={password}"),
+                format!("postgres://user:{password}@host/db+extra-row"),
+                format!("oracle://user:{password}@host/db"),
+            ] {
+                let shown = match Target::parse(&text) {
+                    Ok(target) => format!("{target} {target:?}"),
+                    Err(error) => error.to_string(),
+                };
+                proptest::prop_assert!(!shown.contains(&password), "{text}: {shown}");
+            }
+        }
+    }
+
     #[test]
     fn every_family_documents_its_own_name_first() {
         for family in FAMILIES {

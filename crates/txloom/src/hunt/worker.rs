@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use txloom_core::case::Case;
-use txloom_core::engine::{Engine, EngineErrorKind};
+use txloom_core::engine::Engine;
 use txloom_core::finding::Finding;
 use txloom_core::generate::Group;
 use txloom_core::oracle::{Oracle, RunError, Runner as _};
@@ -272,7 +272,7 @@ impl<'a> Worker<'a> {
                 self.counts.unobserved += 1;
                 self.failures_in_a_row += 1;
                 // A server that refuses one connection may accept the next one.
-                let is_hopeless = matches!(error.kind, EngineErrorKind::Unsupported(_));
+                let is_hopeless = error.kind.is_users();
                 if is_hopeless || self.failures_in_a_row >= FAILURES_MAX { Err(error.into()) } else { Ok(None) }
             }
             RunError::Setup { .. } | RunError::Program(_) | RunError::Case(_) => {

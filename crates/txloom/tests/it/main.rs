@@ -29,6 +29,7 @@
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `generated`: generated cases are accepted, and their transactions meet
 //! * `deep_statements`: deep statements are accepted, most do something, and all of them end
+//! * `precious`: what cases, schemas and sources say about other databases of a running server never reaches it
 //! * `killed`: what an ended txloom leaves, however it ended: nothing
 //! * `attacks`: cases that attack the machine through a private server of root's
 //! * `programs`: the corpus's programs run on every engine, and as the servers' own procedures do
@@ -85,6 +86,7 @@ mod spellings;
 mod generated_schemas;
 mod generated;
 mod deep_statements;
+mod precious;
 mod killed;
 mod attacks;
 mod program_calls;

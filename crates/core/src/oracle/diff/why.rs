@@ -13,7 +13,7 @@
 
 use crate::anomaly;
 use crate::case::{Case, Line, SessionName};
-use crate::engine::{EngineErrorKind, EngineInfo};
+use crate::engine::EngineInfo;
 use crate::finding::{Finding, labels};
 use crate::level::LevelName;
 use crate::level::guarantees::{self, Guarantee};
@@ -151,7 +151,7 @@ impl Questions<'_> {
     fn ask(&mut self, case: &Case, mode: &Mode) -> Result<Shows, RunError> {
         let traces = match self.oracle.run(case, mode, self.runner) {
             Ok(traces) => traces,
-            Err(RunError::Engine(error)) if !matches!(error.kind, EngineErrorKind::Unsupported(_)) => {
+            Err(RunError::Engine(error)) if !error.kind.is_users() => {
                 return Err(error.into());
             }
             Err(_) => return Ok(Shows::Open),

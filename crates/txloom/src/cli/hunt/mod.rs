@@ -23,6 +23,7 @@ use super::args::{Format, HuntArgs};
 use super::conclude::conclude;
 use super::failure::Failure;
 use super::streams::Streams;
+use crate::cli::run::announce_rights;
 use crate::engines;
 use crate::exit::Exit;
 use crate::hunt::findings::{DIRECTORY, Findings};
@@ -60,6 +61,7 @@ fn demonstrate(findings: &mut Findings, streams: &mut Streams) -> Result<Exit, F
 }
 
 fn hunt(settings: &HuntSettings, findings: Findings, streams: &mut Streams) -> Result<Exit, Failure> {
+    announce_rights(&settings.targets, streams);
     let open = || settings.targets.iter().map(engines::open).collect();
     let oracles = |targets: &[_]| settings.oracles(targets);
     let hunt = Hunt {

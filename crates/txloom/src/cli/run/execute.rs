@@ -139,7 +139,7 @@ fn gap(attempt: &Attempt) -> Option<Gap> {
 /// The cause of a gap that an error leaves which concerns one case.
 pub(super) fn error_cause(error: &RunError) -> GapCause {
     match error {
-        RunError::Engine(error) if !matches!(error.kind, EngineErrorKind::Unsupported(_)) => GapCause::Unreachable,
+        RunError::Engine(error) if !error.kind.is_users() => GapCause::Unreachable,
         _ => GapCause::BadInput,
     }
 }

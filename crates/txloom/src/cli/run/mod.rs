@@ -69,13 +69,33 @@ pub(crate) fn start_targets(
     streams: &mut Streams,
 ) -> Result<EngineRunner, Failure> {
     for target in targets.iter().filter(|target| matches!(target.place, Place::Running(_))) {
-        let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; nothing else \
-                       on that server is touched";
+        let promise = "works in a database txloom_… of its own, which it creates now and drops at the end; what reaches \
+                       further is not sent";
         streams.complain(&format!("txloom: {target}: {promise}"));
     }
+    announce_rights(targets, streams);
     let engines: Vec<Box<dyn Engine>> = targets.iter().map(engines::open).collect::<Result<_, _>>()?;
     let options = ExecuteOptions { statement_limit };
     Ok(EngineRunner::new(engines).with_options(options))
+}
+
+/// How many rights that are not needed are listed; `doctor` lists all.
+const RIGHTS_SHOWN: usize = 3;
+
+/// Says what the users of running servers could do beyond databases of ours: no text of a statement tells all that it
+/// does.
+pub(crate) fn announce_rights(targets: &[Target], streams: &mut Streams) {
+    for target in targets {
+        // A server that cannot be asked says why when it is opened.
+        let Some(Ok(report)) = engines::examine_access(target, false) else { continue };
+        let (shown, rest) = report.excess.split_at(report.excess.len().min(RIGHTS_SHOWN));
+        if !shown.is_empty() {
+            let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
+            let (user, shown) = (&report.user, shown.join("; "));
+            streams
+                .complain(&format!("txloom: {target}: the user `{user}` could do more than is needed: {shown}{more}"));
+        }
+    }
 }
 
 /// Runs the cases on targets that have been started, showing each case as soon as it is over.

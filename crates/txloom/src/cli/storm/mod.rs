@@ -24,6 +24,7 @@ use super::check::save;
 use super::conclude::conclude;
 use super::failure::Failure;
 use super::streams::Streams;
+use crate::cli::run::announce_rights;
 use crate::engines;
 use crate::exit::Exit;
 use crate::hunt::findings::{DIRECTORY, Findings};
@@ -170,6 +171,7 @@ pub fn run(args: &StormArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &args.out {
         streams.redirect(path)?;
     }
+    announce_rights(std::slice::from_ref(&settings.target), streams);
     let mut engine = engines::open(&settings.target)?;
     let workload = settings.workload(engine.info())?;
     let storm = Storm {

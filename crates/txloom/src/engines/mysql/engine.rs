@@ -11,7 +11,8 @@ use txloom_core::engine::{
 };
 use txloom_core::outcome::Outcome;
 
-use super::connection::Connection;
+use super::super::wire::limits;
+use super::connection::{Connection, text};
 use super::session::MySqlSession;
 use super::waits::InFlight;
 use super::{Home, MySqlEngine, Opened, explain};
@@ -28,6 +29,8 @@ impl Engine for MySqlEngine {
     }
 
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
+        self.look_around()?;
+        setup.iter().try_for_each(|message| self.guard.check(&self.info.target, message))?;
         self.begin_case(setup)
     }
 
@@ -42,6 +45,7 @@ impl Engine for MySqlEngine {
         let level = spec.level.as_ref().unwrap_or(&self.info.default_level);
         self.info.require_level(level)?;
         let target = &self.info.target;
+        limits::check_sessions(target, self.sessions.len(), self.sessions_max)?;
         let mut connection =
             Connection::open(&self.login).map_err(|error| explain::unreachable(target, &self.login, &error))?;
         let mut exchange =
@@ -56,6 +60,7 @@ impl Engine for MySqlEngine {
         }
         let opened = Opened { connection: connection.id(), progress: Arc::default() };
         let session = MySqlSession::new(connection, Arc::clone(&self.shared), Arc::clone(&opened.progress));
+        let session = session.guarded(Arc::clone(&self.guard));
         self.sessions.insert(spec.id, opened);
         Ok(Box::new(session))
     }
@@ -88,6 +93,7 @@ impl Engine for MySqlEngine {
     }
 
     fn probe(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        self.guard.check(&self.info.target, sql)?;
         self.execute_own(sql)
     }
 
@@ -133,6 +139,17 @@ impl Engine for MySqlEngine {
 }
 
 impl MySqlEngine {
+    /// Tells the guard which databases there are now: others may have made new ones.
+    fn look_around(&mut self) -> Result<(), EngineError> {
+        if self.guard.is_open() {
+            return Ok(());
+        }
+        let outcome = self.execute_own("SELECT schema_name FROM information_schema.schemata")?;
+        let rows = outcome.rows().map_or(&[][..], |result| &result.rows);
+        self.guard.set_databases(rows.iter().map(|row| text(row, 0).to_string()));
+        Ok(())
+    }
+
     fn unsupported(&self, what: &str) -> EngineError {
         EngineError::new(&self.info.target, EngineErrorKind::Unsupported(what.to_string()))
     }

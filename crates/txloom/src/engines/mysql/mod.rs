@@ -49,6 +49,7 @@ mod reset;
 mod snapshot;
 mod load;
 mod explain;
+mod borrowed;
 mod engine;
 pub mod ring;
 
@@ -57,8 +58,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use txloom_core::dialect;
 use txloom_core::engine::{Capabilities, EngineError, EngineErrorKind, EngineInfo, SessionId, Version};
@@ -69,7 +69,10 @@ use self::layout::Layout;
 use self::monitor::Monitor;
 use self::session::{Progress, Shared};
 use self::waits::Watch;
-use super::access::AccessOptions;
+use super::access::{AccessOptions, AccessReport};
+use super::guard::StatementGuard;
+use super::wire::limits::sessions_max;
+use super::wire::owner::DatabaseOwner;
 use super::wire::security::Security;
 use super::wire::stream::Address;
 use crate::servers::PrivateMySql;
@@ -103,6 +106,10 @@ pub struct MySqlEngine {
     keeper: Option<Connection>,
     sessions: BTreeMap<SessionId, Opened>,
     layout: Option<Layout>,
+    /// Looks at what cases say before it is sent.
+    guard: Arc<StatementGuard>,
+    /// How many sessions may be open at once.
+    sessions_max: Option<u32>,
     /// Whether the server replicates, and what the engine itself does must not be part of that.
     is_member: bool,
     /// Dropped last.
@@ -138,26 +145,34 @@ impl MySqlEngine {
         MySqlEngine::assemble(target, login, PRIVATE_DATABASE.to_string(), Home::Private(Box::new(server)))
     }
 
+    /// What the user of a URL can do on the server.
+    pub fn examine_access(
+        target: &str,
+        url: &str,
+        access: &AccessOptions,
+        sweeps: bool,
+    ) -> Result<AccessReport, EngineError> {
+        let login = limited(&entry_login(target, url, access)?, CONTROL_LIMIT);
+        let entry = Connection::open(&login).map_err(|error| explain::unreachable(target, &login, &error));
+        Ok(borrowed::examine(&login.user, &mut entry?, sweeps))
+    }
+
     /// The engine of a running server, `mysql://user:password@host:port/?…`. It creates a database of its own, works
     /// only there, and drops it in the end.
     pub fn connect(target: &str, url: &str, access: &AccessOptions) -> Result<MySqlEngine, EngineError> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let target = &super::target::mask_password(target);
-        let url = url::parse(url, &|name| std::env::var(name).ok())
-            .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
-        let login = Login {
-            address: url.address,
-            user: url.user,
-            password: access.password.clone().or(url.password),
-            security: Security { insecure_auth: access.insecure_auth, ..url.security },
-            database: None,
-            patience: None,
-            gives_files: false,
-        };
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let database = format!("txloom_{}_{:x}_{count}", std::process::id(), since_epoch.as_millis());
-        MySqlEngine::assemble(target, login, database, Home::Borrowed)
+        let login = entry_login(target, url, access)?;
+        let database = DatabaseOwner::this_process().new_name();
+        let guard = if access.allow_server_changes { StatementGuard::open() } else { StatementGuard::mysql(&database) };
+        let mut entry = Connection::open(&limited(&login, CONTROL_LIMIT))
+            .map_err(|error| explain::unreachable(target, &login, &error))?;
+        borrowed::check_role(target, &login, &mut entry, access)?;
+        borrowed::sweep(&mut entry);
+        let left = borrowed::connections_left(&mut entry);
+        drop(entry);
+        let mut engine = MySqlEngine::assemble(target, login, database, Home::Borrowed)?;
+        (engine.guard, engine.sessions_max) = (Arc::new(guard), sessions_max(access, left));
+        Ok(engine)
     }
 
     fn assemble(target: &str, login: Login, database: String, home: Home) -> Result<MySqlEngine, EngineError> {
@@ -199,6 +214,8 @@ impl MySqlEngine {
             keeper: None,
             sessions: BTreeMap::new(),
             layout: None,
+            guard: Arc::new(StatementGuard::open()),
+            sessions_max: None,
             is_member: false,
             home,
         };
@@ -218,6 +235,21 @@ impl Drop for MySqlEngine {
             let _ = self.drop_own_database();
         }
     }
+}
+
+/// How a URL says to log in.
+fn entry_login(target: &str, url: &str, access: &AccessOptions) -> Result<Login, EngineError> {
+    let url = url::parse(url, &|name| std::env::var(name).ok());
+    let url = url.map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
+    Ok(Login {
+        address: url.address,
+        user: url.user,
+        password: access.password.clone().or(url.password),
+        security: Security { insecure_auth: access.insecure_auth, ..url.security },
+        database: None,
+        patience: None,
+        gives_files: false,
+    })
 }
 
 /// The same login for a connection of the engine's own, whose statements must end.

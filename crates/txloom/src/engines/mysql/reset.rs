@@ -182,7 +182,11 @@ impl MySqlEngine {
             };
             ids.retain(|id| processes.iter().any(|row| text(row, 0) == id.to_string()));
             if start.elapsed() > ENDING_LIMIT && !killed {
-                for id in &ids {
+                // Only what is surely ours: a restarted server gives numbers a second time.
+                let is_ours = |id: &&u32| {
+                    processes.iter().any(|row| text(row, 0) == id.to_string() && text(row, 3) == self.database)
+                };
+                for id in ids.iter().filter(is_ours) {
                     // It may have ended meanwhile.
                     let _ = self.shared.monitor.ask(&format!("KILL CONNECTION {id}"));
                 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use txloom_core::engine::{Cancel, EngineError, Session};
 use txloom_core::outcome::Outcome;
 
+use super::super::guard::StatementGuard;
 use super::super::wire::stream::SocketHandle;
 use super::connection::Connection;
 use super::explain;
@@ -94,17 +95,25 @@ pub(super) struct MySqlSession {
     connection: Connection,
     shared: Arc<Shared>,
     progress: Arc<Progress>,
+    guard: Arc<StatementGuard>,
 }
 
 impl MySqlSession {
     /// A session on a connection that nobody has used.
     pub(super) fn new(connection: Connection, shared: Arc<Shared>, progress: Arc<Progress>) -> MySqlSession {
-        MySqlSession { connection, shared, progress }
+        MySqlSession { connection, shared, progress, guard: Arc::new(StatementGuard::open()) }
+    }
+
+    /// The same with a guard that looks at statements before they are sent.
+    pub(super) fn guarded(mut self, guard: Arc<StatementGuard>) -> MySqlSession {
+        self.guard = guard;
+        self
     }
 }
 
 impl Session for MySqlSession {
     fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        self.guard.check(&self.shared.target, sql)?;
         self.shared.note(sql);
         let number = self.progress.begun.fetch_add(1, Ordering::SeqCst) + 1;
         let outcome = self.connection.execute(sql);

@@ -12,6 +12,7 @@ use txloom_core::engine::{
 };
 use txloom_core::outcome::{Outcome, TxStatus};
 
+use super::super::wire::limits;
 use super::connection::Connection;
 use super::monitor::{AskError, text};
 use super::reset::{Leftovers, changes_logins};
@@ -40,6 +41,7 @@ impl Engine for PostgresEngine {
     }
 
     fn reset(&mut self, setup: &[String]) -> Result<Vec<Outcome>, EngineError> {
+        setup.iter().try_for_each(|message| self.guard.check(&self.info.target, message))?;
         let died = self.private_death().is_some();
         self.sessions.clear();
         self.settling.forget();
@@ -74,11 +76,13 @@ impl Engine for PostgresEngine {
         if let Some(level) = &spec.level {
             self.info.require_level(level)?;
         }
+        limits::check_sessions(&self.info.target, self.sessions.len(), self.sessions_max)?;
         let used = self.idle.take(spec.level.as_ref());
         let used = used.map_err(|error| explain::lost(&self.info.target, "open a session", error))?;
         let opened = Opened { pid: used.connection.pid(), lost: Arc::default() };
         let (types, ends) = (Arc::clone(&self.types), (Arc::clone(&self.idle), Arc::clone(&self.endings)));
         let session = PostgresSession::new(&self.info.target, used, types, ends, Arc::clone(&opened.lost));
+        let session = session.guarded(Arc::clone(&self.guard));
         self.sessions.insert(spec.id, opened);
         Ok(Box::new(session))
     }
@@ -113,6 +117,7 @@ impl Engine for PostgresEngine {
     }
 
     fn probe(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        self.guard.check(&self.info.target, sql)?;
         self.execute_whole(sql)
     }
 
@@ -209,7 +214,7 @@ impl PostgresEngine {
         let stuck = self.endings.wait(ENDING_LIMIT);
         for pid in &stuck {
             // If it cannot be thrown out, dropping its tables will fail, and then everything is replaced.
-            let _ = self.monitor.ask(&format!("SELECT pg_terminate_backend({pid})"));
+            let _ = self.monitor.ask(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = {pid} AND datname = current_database()"));
         }
         if !stuck.is_empty() {
             self.endings.wait(ENDING_LIMIT);

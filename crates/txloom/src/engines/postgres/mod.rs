@@ -51,7 +51,9 @@ use self::monitor::Monitor;
 use self::session::Endings;
 use self::types::TypeNames;
 use self::waits::Settling;
-use super::access::AccessOptions;
+use super::access::{AccessOptions, AccessReport};
+use super::guard::StatementGuard;
+use super::wire::limits::sessions_max;
 use super::wire::security::Security;
 use super::wire::stream::Address;
 use crate::servers::PrivatePostgres;
@@ -87,6 +89,10 @@ pub struct PostgresEngine {
     idle_tainted: bool,
     endings: Arc<Endings>,
     sessions: BTreeMap<SessionId, Opened>,
+    /// Looks at what cases say before it is sent.
+    guard: Arc<StatementGuard>,
+    /// How many sessions may be open at once.
+    sessions_max: Option<u32>,
     cases_since_vacuum: u32,
     cases_since_login: u32,
     /// Dropped last.
@@ -129,22 +135,23 @@ impl PostgresEngine {
         })
     }
 
+    /// What the user of a URL can do on the server.
+    pub fn examine_access(
+        target: &str,
+        url: &str,
+        access: &AccessOptions,
+        sweeps: bool,
+    ) -> Result<AccessReport, EngineError> {
+        let login = entry_login(target, url, access)?;
+        ScratchDatabase::examine(target, limited(&login, CONTROL_LIMIT), sweeps)
+    }
+
     /// The engine of a running server, `postgres://user:password@host:port/database?…`. It creates a database of its
     /// own, works only there, and drops it in the end.
     pub fn connect(target: &str, url: &str, access: &AccessOptions) -> Result<PostgresEngine, EngineError> {
         let target = &super::target::mask_password(target);
-        let url = url::parse(url, &|name| std::env::var(name).ok())
-            .map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
-        let login = Login {
-            address: url.address,
-            user: url.user,
-            password: access.password.clone().or(url.password),
-            security: Security { insecure_auth: access.insecure_auth, ..url.security },
-            database: url.database,
-            settings: vec![("application_name", "txloom".to_string())],
-            patience: None,
-        };
-        let mut database = ScratchDatabase::create(target, limited(&login, CONTROL_LIMIT))?;
+        let login = entry_login(target, url, access)?;
+        let mut database = ScratchDatabase::create(target, limited(&login, CONTROL_LIMIT), access)?;
         let mut login = Login { database: database.name().to_string(), ..login };
         let chosen = format!("{}ms", BORROWED_DEADLOCK_TIMEOUT.as_millis());
         let deadlock_timeout = if database.may_set("deadlock_timeout", &chosen)? {
@@ -155,7 +162,15 @@ impl PostgresEngine {
             Duration::from_millis(milliseconds.unwrap_or(1000))
         };
         let settling = Settling::by_clock(deadlock_timeout);
-        PostgresEngine::assemble(target, login, Home::Borrowed(database), |_| Ok(settling))
+        let guard = if access.allow_server_changes {
+            StatementGuard::open()
+        } else {
+            StatementGuard::postgres(database.name())
+        };
+        let sessions_max = sessions_max(access, database.connections_left()?);
+        let mut engine = PostgresEngine::assemble(target, login, Home::Borrowed(database), |_| Ok(settling))?;
+        (engine.guard, engine.sessions_max) = (Arc::new(guard), sessions_max);
+        Ok(engine)
     }
 
     /// The engine of a server that is there. `login` is that of the sessions.
@@ -204,11 +219,28 @@ impl PostgresEngine {
             session_login: login,
             endings: Arc::default(),
             sessions: BTreeMap::new(),
+            guard: Arc::new(StatementGuard::open()),
+            sessions_max: None,
             cases_since_vacuum: 0,
             cases_since_login: 0,
             home,
         })
     }
+}
+
+/// How a URL says to log in.
+fn entry_login(target: &str, url: &str, access: &AccessOptions) -> Result<Login, EngineError> {
+    let url = url::parse(url, &|name| std::env::var(name).ok());
+    let url = url.map_err(|why| EngineError::new(target, EngineErrorKind::Unreachable(why)))?;
+    Ok(Login {
+        address: url.address,
+        user: url.user,
+        password: access.password.clone().or(url.password),
+        security: Security { insecure_auth: access.insecure_auth, ..url.security },
+        database: url.database,
+        settings: vec![("application_name", "txloom".to_string())],
+        patience: None,
+    })
 }
 
 /// The same login for a connection of the engine's own, whose statements must end.

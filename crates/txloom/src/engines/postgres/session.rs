@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use txloom_core::engine::{Cancel, EngineError, EngineErrorKind, Session};
 use txloom_core::outcome::{Outcome, TxStatus};
 
+use super::super::guard::StatementGuard;
 use super::super::wire::stream::Stream;
 use super::connection::{CancelKey, Connection};
 use super::idle::{Idle, Used};
@@ -27,6 +28,7 @@ pub(super) struct PostgresSession {
     types: Arc<TypeNames>,
     endings: Arc<Endings>,
     lost: Arc<AtomicBool>,
+    guard: Arc<StatementGuard>,
 }
 
 impl PostgresSession {
@@ -48,12 +50,20 @@ impl PostgresSession {
             types,
             endings,
             lost,
+            guard: Arc::new(StatementGuard::open()),
         }
+    }
+
+    /// The same with a guard that looks at statements before they are sent.
+    pub(super) fn guarded(mut self, guard: Arc<StatementGuard>) -> PostgresSession {
+        self.guard = guard;
+        self
     }
 }
 
 impl Session for PostgresSession {
     fn execute(&mut self, sql: &str) -> Result<Outcome, EngineError> {
+        self.guard.check(&self.target, sql)?;
         let used = self.used.as_mut().expect("the connection is taken only when the session is dropped");
         let outcome = used.connection.execute(sql, |oid| self.types.name(oid));
         if used.connection.is_lost() {

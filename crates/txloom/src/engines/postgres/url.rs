@@ -270,6 +270,24 @@ mod tests {
         std::fs::remove_dir_all(&home).unwrap();
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_error_shows_a_password(password in "[ -~]{6,20}") {
+            for url in [
+                format!("postgres://user:{password}@host/db"),
+                format!("postgres://host/db?password={password}"),
+                format!("postgres://host/db?Password={password}"),
+                format!("postgres://host/db;password={password}"),
+            ] {
+                let shown = match read(&url) {
+                    Ok(url) => format!("{url:?}"),
+                    Err(error) => error,
+                };
+                proptest::prop_assert!(!shown.contains(&password), "{url}: {shown}");
+            }
+        }
+    }
+
     #[test]
     fn bad_urls_are_explained_without_showing_secrets() {
         for (url, expected) in [

@@ -3,6 +3,10 @@
 use std::io;
 use std::time::Duration;
 
+use txloom_core::engine::{EngineError, EngineErrorKind};
+
+use super::super::access::AccessOptions;
+
 /// How long connecting and logging in may take, from the first packet to the last.
 pub(in crate::engines) const LOGIN_TIME: Duration = Duration::from_secs(10);
 
@@ -69,6 +73,26 @@ impl Allowance {
             format!("the answer is longer than {} MB (or takes more than 1 GB of memory)", ANSWER_BYTES >> 20)
         };
         io::Error::new(io::ErrorKind::InvalidData, what)
+    }
+}
+
+/// How many sessions may be open at once on a server that is not ours: what the user says, or half of what the server
+/// has left. `None` if the server does not say.
+pub(in crate::engines) fn sessions_max(access: &AccessOptions, left: Option<u32>) -> Option<u32> {
+    access.max_connections.or(left.map(|left| left / 2))
+}
+
+/// Refuses one more session than there may be.
+pub(in crate::engines) fn check_sessions(target: &str, open: usize, max: Option<u32>) -> Result<(), EngineError> {
+    match max {
+        Some(max) if open >= max as usize => {
+            let why = format!(
+                "a session more than {max} is not opened: the rest of the server's connections is left to others (half of \
+                 what it has left; --max-connections N allows N)"
+            );
+            Err(EngineError::new(target, EngineErrorKind::Unreachable(why)))
+        }
+        _ => Ok(()),
     }
 }
 

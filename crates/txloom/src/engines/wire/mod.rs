@@ -9,4 +9,5 @@ pub(in crate::engines) mod security;
 pub(in crate::engines) mod limits;
 pub(in crate::engines) mod defaults;
 pub(in crate::engines) mod url;
+pub(in crate::engines) mod owner;
 pub(in crate::engines) mod rows;

@@ -44,7 +44,9 @@ fn foreign(extra: &[(&str, &str)]) -> (PrivateMySql, u16) {
 
 fn connect(port: u16, user: &str) -> Result<MySqlEngine, String> {
     let url = format!("mysql://{user}@127.0.0.1:{port}/precious");
-    MySqlEngine::connect("foreign", &url, &AccessOptions::default()).map_err(|error| error.to_string())
+    // Of few connections half would not be enough for these tests.
+    let access = AccessOptions { max_connections: Some(1000), ..AccessOptions::default() };
+    MySqlEngine::connect("foreign", &url, &access).map_err(|error| error.to_string())
 }
 
 fn names_of_databases(engine: &mut MySqlEngine) -> String {
@@ -100,4 +102,41 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     sessions.clear();
     reset(&mut engine, &["CREATE TABLE t (id INT)"]);
     ok(&mut open(&mut engine, 0), "INSERT INTO t VALUES (1)");
+}
+
+#[test]
+fn what_a_user_may_do_is_looked_at_first() {
+    let (server, port) = foreign(&[]);
+    let url = format!("mysql://{}@?socket={}", server.superuser(), server.socket());
+    let error = MySqlEngine::connect("root", &url, &AccessOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("--allow-superuser"), "{error}");
+    let report = MySqlEngine::examine_access("root", &url, &AccessOptions::default(), false).unwrap();
+    assert!(report.excess.iter().any(|grant| grant.contains("ALL PRIVILEGES ON *.*")), "{report:?}");
+    let url = format!("mysql://tester:p%40ss%2Fword@127.0.0.1:{port}/");
+    let report = MySqlEngine::examine_access("tester", &url, &AccessOptions::default(), false).unwrap();
+    assert_eq!(report.excess, Vec::<String>::new());
+}
+
+#[test]
+fn what_a_dead_process_left_is_dropped_and_nothing_else() {
+    let (_server, port) = foreign(&[]);
+    let mut engine = connect(port, "tester:p%40ss%2Fword").unwrap();
+    let (own, other) = (engine.database.clone(), "txloom_0000000000_1_1_00000000");
+    // The same process number, that began at another time.
+    let parts: Vec<&str> = own.split('_').collect();
+    let dead = format!("txloom_{}_{}_{}1_00000000", parts[1], parts[2], parts[3]);
+    engine.probe(&format!("CREATE DATABASE {other}")).expect_err("the guard is in the way");
+    let mut open = MySqlEngine::connect(
+        "foreign",
+        &format!("mysql://tester:p%40ss%2Fword@127.0.0.1:{port}/"),
+        &AccessOptions { allow_server_changes: true, ..AccessOptions::default() },
+    )
+    .unwrap();
+    for database in [other, &dead] {
+        assert_eq!(open.probe(&format!("CREATE DATABASE {database}")).unwrap().error, None);
+    }
+    let third = connect(port, "tester:p%40ss%2Fword").unwrap();
+    let names = names_of_databases(&mut open);
+    assert!(names.contains(&own) && names.contains(&third.database) && names.contains(other), "{names}");
+    assert!(!names.contains(&dead), "{names}");
 }

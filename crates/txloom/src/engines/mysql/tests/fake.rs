@@ -10,10 +10,10 @@ use super::super::packet::Packets;
 use super::*;
 
 const SCRAMBLE: &[u8; 20] = b"abcdefghijklmnopqrst";
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+pub(super) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 
 /// What a server of MySQL 8 says first.
-fn greeting(method: &str) -> Vec<u8> {
+pub(super) fn greeting(method: &str) -> Vec<u8> {
     let mut greeting = b"\x0a8.0.99-fake\0".to_vec();
     greeting.extend_from_slice(&7u32.to_le_bytes());
     greeting.extend_from_slice(&SCRAMBLE[..8]);

@@ -3,6 +3,7 @@
 mod borrowed;
 mod fake;
 mod forgetting;
+mod hostile;
 mod tls;
 mod trouble;
 mod waiting;

@@ -159,3 +159,30 @@ fn refusals_say_what_to_do_and_keep_secrets() {
     check("postgres://u:secret@no-such-host.invalid/x".into(), &["no-such-host.invalid"]);
     check("postgres:///x?host=/no/such/dir&password=secret".into(), &["no such socket"]);
 }
+
+#[test]
+fn a_superuser_must_be_allowed() {
+    let mut foreign = Foreign::start();
+    let url = foreign.url("postgres", "postgres");
+    let error = PostgresEngine::connect(&url, &url, &AccessOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("--allow-superuser"), "{error}");
+    let report = PostgresEngine::examine_access(&url, &url, &AccessOptions::default(), false).unwrap();
+    assert!(report.excess.iter().any(|what| what.contains("superuser")), "{report:?}");
+    let url = foreign.url("owner:it's%20%40%20secret%2F", "postgres");
+    let mut engine = PostgresEngine::connect(&url, &url, &AccessOptions::default()).unwrap();
+    let error = engine.reset(&["DROP DATABASE postgres".to_string()]).unwrap_err();
+    assert!(matches!(error.kind, EngineErrorKind::Refused(_)), "{error}");
+    let mut session = open(&mut engine, 0);
+    assert!(session.execute("ALTER SYSTEM SET fsync = off").is_err());
+    ok(&mut session, "SELECT 1");
+    assert!(engine.probe("COPY (SELECT 1) TO PROGRAM 'true'").is_err());
+    drop(session);
+    let own = foreign.databases();
+    let parts: Vec<&str> = own.split("txloom_").nth(1).unwrap().split(['_', ' ']).collect();
+    let dead = format!("txloom_{}_{}_{}1_00000000", parts[0], parts[1], parts[2]);
+    foreign.ask(&format!("CREATE DATABASE {dead} OWNER owner"));
+    let other = PostgresEngine::connect(&url, &url, &AccessOptions::default()).unwrap();
+    assert!(!foreign.databases().contains(&dead), "{}", foreign.databases());
+    assert_eq!(foreign.databases().matches("txloom_").count(), 2);
+    drop((engine, other));
+}

@@ -3,6 +3,7 @@
 mod borrowed;
 mod death;
 mod forgetting;
+mod hostile;
 mod tls;
 mod waiting;
 mod wire;

@@ -2,6 +2,8 @@
 //!
 //! A target is *ready* if it was really started a moment ago, not if its files are there.
 
+mod access;
+
 use txloom_core::planted::{self, Place, PlantedBug};
 
 use super::args::{DoctorArgs, Format};
@@ -21,6 +23,9 @@ use crate::servers::confinement;
 pub fn run(args: &DoctorArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     if let Some(path) = &args.out {
         streams.redirect(path)?;
+    }
+    if !args.urls.is_empty() {
+        return access::run(args, streams);
     }
     let report = Report::new(Body::Doctor(examine()));
     if interrupt::requested() {
