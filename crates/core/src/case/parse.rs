@@ -48,6 +48,9 @@ const DIRECTIVES: &[&str] = &[
     "kill",
 ];
 
+/// The maximum number of sessions: each has a connection and a thread.
+const SESSIONS_MAX: usize = 1_000;
+
 /// Reads a case file.
 pub fn parse(text: &str) -> Result<Case, CaseError> {
     parse_with_lines(text).map(|(case, _)| case)
@@ -420,6 +423,10 @@ impl<'a> Parser<'a> {
             let hint = suggest::hint(name.as_str(), step_counts.keys().map(|name| name.as_str()));
             return Err(self.error(*line, *column, format!("no step belongs to a session `{name}`{hint}")));
         }
+        if step_counts.len() > SESSIONS_MAX {
+            let message = format!("the case has more than {SESSIONS_MAX} sessions, each of which is a connection");
+            return Err(self.error(self.places.last().copied().unwrap_or_default(), 0, message));
+        }
         self.check_schedules(&step_counts)?;
         Ok(Case { entries: self.entries, epilogue: self.prose, program: None })
     }
@@ -433,8 +440,10 @@ impl<'a> Parser<'a> {
                 let message = "an event in the line order cannot stand beside a @schedule; write it there, in brackets";
                 return Err(self.error(self.places[event], 0, message));
             }
+            let mut entries: BTreeMap<&SessionName, usize> = BTreeMap::new();
+            schedule.sessions().for_each(|name| *entries.entry(name).or_default() += 1);
             for (name, (count, has_calls)) in step_counts {
-                let entries = schedule.sessions().filter(|entry| entry == name).count();
+                let entries = entries.get(name).copied().unwrap_or_default();
                 if entries > *count && !has_calls {
                     let message = format!("the schedule has {entries} entries of {name}, which has {count} steps");
                     return Err(self.error(*place, 0, message));

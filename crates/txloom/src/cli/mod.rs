@@ -74,7 +74,7 @@ fn usage_error(rendered: &str) -> String {
 
 /// Runs a command and turns everything that can go wrong, a panic included, into a message and an exit code.
 pub fn guarded(streams: &mut Streams, command: impl FnOnce(&mut Streams) -> Result<Exit, Failure>) -> Exit {
-    match catch_unwind(AssertUnwindSafe(|| command(streams))) {
+    let exit = match catch_unwind(AssertUnwindSafe(|| command(streams))) {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             streams.complain(&failure.message);
@@ -87,5 +87,6 @@ pub fn guarded(streams: &mut Streams, command: impl FnOnce(&mut Streams) -> Resu
             );
             Exit::Internal
         }
-    }
+    };
+    streams.finish(exit)
 }

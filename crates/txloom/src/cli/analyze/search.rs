@@ -62,11 +62,12 @@ pub(super) fn search(
         let shown = name.as_ref().unwrap_or(&info.default_level).to_string();
         told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level: shown });
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
-        let folder =
+        let mut folder =
             settings.out.as_deref().map(|out| Folder::new(out, project, &settings.replay_flags)).transpose()?;
         let nodes = Some(info.capabilities.nodes).filter(|nodes| *nodes > 0);
         let trials = Trials::new(project, runner, name.clone(), given.is_some(), nodes);
-        run_all(trials, &found, &mut anomalies, folder)?;
+        run_all(trials, &found, &mut anomalies, folder.as_mut())?;
+        folder.iter().filter_map(Folder::unwritten).for_each(|failure| streams.fail(failure));
         runs = Some(Runs::new(project, runner, name, given.is_some(), nodes));
     }
     if asked.fix {
@@ -128,7 +129,7 @@ fn run_all(
     mut trials: Trials<'_>,
     found: &Searched,
     anomalies: &mut AnomaliesReport,
-    mut folder: Option<Folder>,
+    mut folder: Option<&mut Folder>,
 ) -> Result<(), Failure> {
     let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
     for (at, test) in found.tests.iter().enumerate() {
@@ -150,9 +151,9 @@ fn run_all(
         if let Shown::Manifest(finding) = one {
             structure.breaks = finding.breaks.clone();
             if let Some(folder) = &mut folder {
-                folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
+                folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate);
                 structure.fate = Some(fate.clone());
-                folder.draw(&structure.picture(), &mut fate)?;
+                folder.draw(&structure.picture(), &mut fate);
             }
         }
         structure.fate = Some(fate);

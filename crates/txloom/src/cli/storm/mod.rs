@@ -229,7 +229,7 @@ fn concluded(
     unsaved: Option<Failure>,
     streams: &mut Streams,
 ) -> Conclusion {
-    let gap = |failure: &Failure| Gap::new(GapCause::BadInput, failure.message.trim_start_matches("txloom: "));
+    let gap = |failure: &Failure| Gap::new(GapCause::FileFailed, failure.message.trim_start_matches("txloom: "));
     if let Some(failure) = &unsaved {
         streams.complain(&failure.message);
     }
@@ -243,7 +243,7 @@ fn keep_evidence(report: &StormReport, summary: &Summary) -> Result<Option<PathB
     let is_stale = report.judgement.as_ref().is_some_and(|judgement| judgement.is_stale);
     let stale = stale_read(history).filter(|_| is_stale).map(|stale| excerpt(history, &stale));
     let mut findings = Findings::later(Path::new(DIRECTORY));
-    findings.write_history("storm", stale.as_ref().unwrap_or(history)).map(Some).map_err(Failure::bad_input)
+    Ok(Some(findings.write_history("storm", stale.as_ref().unwrap_or(history))?))
 }
 
 fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {

@@ -43,7 +43,10 @@ use embedded::Cut;
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
     let cut = embedded::cut(text);
-    let Some(tree) = parse(&cut.text, &tree_sitter_c::LANGUAGE.into()) else { return Unit::default() };
+    let tree = match parse(&cut.text, &tree_sitter_c::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(reason) => return Unit::unread(reason),
+    };
     if !tree.root_node().has_error() {
         return read_tree(&cut, &cut.text, &tree);
     }
@@ -54,9 +57,9 @@ pub(crate) fn read(text: &str) -> Unit {
     if pieces.is_empty() {
         return read_tree(&cut, &cut.text, &tree);
     }
-    let units = pieces.iter().filter_map(|piece| {
-        let tree = parse(piece, &tree_sitter_c::LANGUAGE.into())?;
-        Some(read_tree(&cut, piece, &tree))
+    let units = pieces.iter().map(|piece| match parse(piece, &tree_sitter_c::LANGUAGE.into()) {
+        Ok(tree) => read_tree(&cut, piece, &tree),
+        Err(reason) => Unit::unread(reason),
     });
     Unit::together(units)
 }
@@ -70,6 +73,7 @@ fn read_tree(cut: &Cut, text: &str, tree: &Tree) -> Unit {
         lines,
         labels: Vec::new(),
         going: Vec::new(),
+        repeated: 0,
         unit: Unit::default(),
     };
     reader.source.mistakes(tree.root_node());
@@ -93,6 +97,8 @@ struct Reader<'s> {
     labels: Vec<(String, Vec<Node<'s>>)>,
     /// The labels that are being followed.
     going: Vec<String>,
+    /// The number of statements that were read again because a `goto` leads to them.
+    repeated: usize,
     unit: Unit,
 }
 

@@ -262,6 +262,11 @@ pub(crate) enum Operator {
 }
 
 impl Unit {
+    /// A file that was not read, and why.
+    pub(crate) fn unread(reason: String) -> Unit {
+        Unit { classes: Vec::new(), unread: vec![(Span { start: 0, end: 0, line: 1 }, reason)] }
+    }
+
     /// One file again, of what its pieces say.
     pub(crate) fn together(units: impl Iterator<Item = Unit>) -> Unit {
         let mut whole = Unit { classes: vec![Class::default()], unread: Vec::new() };
