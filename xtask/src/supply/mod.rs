@@ -28,9 +28,7 @@ pub(crate) struct LinkedPackage {
     pub(crate) version: String,
     /// The licences, as an SPDX expression.
     pub(crate) license: String,
-    /// Where it comes from; `None` for packages of this workspace.
-    pub(crate) source: Option<String>,
-    /// The SHA-256 of what was downloaded.
+    /// The SHA-256 of what was downloaded; `None` for packages of this workspace.
     pub(crate) checksum: Option<String>,
     /// The identifiers of what it is linked with or built by.
     pub(crate) needs: Vec<String>,
@@ -93,7 +91,6 @@ fn linked(package: &Value, resolve: &Value, checksums: &BTreeMap<(String, String
     let needs = node.map(|node| array(&node["deps"]).filter(is_linked).map(|one| text(&one["pkg"])).collect());
     LinkedPackage {
         license: text(&package["license"]).replace('/', " OR "),
-        source: package["source"].as_str().map(str::to_string),
         checksum: checksums.get(&(name.clone(), version.clone())).cloned(),
         needs: needs.unwrap_or_default(),
         id,

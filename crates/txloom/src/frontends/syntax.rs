@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Point, Tree};
-use txloom_core::program::Span;
+use txloom_core::program::{Diagnostic, Span};
 
 use super::host::tree::{Expr, Operator, Stmt, StmtKind};
 use crate::files::SOURCE_MAX;
@@ -158,7 +158,7 @@ pub(crate) struct Source<'s> {
     /// What the language is called.
     language: &'static str,
     /// What could not be read, and why.
-    pub(crate) unread: Vec<(Span, String)>,
+    pub(crate) unread: Vec<Diagnostic>,
     depth: usize,
 }
 
@@ -208,19 +208,21 @@ impl<'s> Source<'s> {
                     }
                     None => format!("a {} is missing here", node.kind()),
                 };
-                self.unread.push((self.span(node), message));
+                self.unread.push(Diagnostic::warning(self.span(node), message));
                 continue;
             }
             open.extend(children(node).into_iter().rev().filter(Node::has_error));
         }
-        self.unread.sort_by_key(|(span, _)| span.start);
+        self.unread.sort_by_key(|one| one.span.start);
     }
 
     /// Goes one level deeper, if it is not too deep; `leave` must follow.
     pub(crate) fn enter(&mut self, node: Node<'_>) -> bool {
         if self.depth >= DEPTH_MAX {
             if self.unread.len() < MISTAKES_MAX {
-                self.unread.push((self.span(node), "this is nested too deeply to be followed".to_string()));
+                // Anything may stand there: what holds for the rest says nothing of it.
+                let message = "this is nested too deeply to be followed";
+                self.unread.push(Diagnostic::error(self.span(node), message));
             }
             return false;
         }

@@ -71,7 +71,7 @@ fn cases() {
         input("chain.sql", deep("1 + ", ""), 0, "error"),
         input("rows.sql", case("SELECT 1") + &format!("-- > rows {}\n", "(".repeat(100_000)), 2, "rows.sql:4:"),
         input("sessions.sql", (0..2_000).map(|n| format!("/*s{n}*/ SELECT 1;\n")).collect(), 2, "1000 sessions"),
-        input("nul.sql", case("SELECT '\0'"), 0, "error"),
+        input("nul.sql", case("SELECT '\0'"), 2, "NUL character"),
         input("line.sql", "x".repeat(20 << 20), 2, "line.sql:1:1: expected a label"),
         input("large.sql", "x".repeat((32 << 20) + 1), 2, "it has more than 32 MB"),
         input("schedule.sql", case("SELECT 1") + &format!("-- @schedule {}\n", "a ".repeat(200_000)), 2, "has 1 steps"),
@@ -125,7 +125,7 @@ fn applications() {
         input("jumps.pgc", format!("void f() {{ EXEC SQL UPDATE t SET a = 1; {jumps} }}"), 5, "goto"),
         input(
             "columns.sql",
-            format!("CREATE TABLE t ({});\n", columns.join(", ")) + &procedure("UPDATE t SET b = 1;"),
+            format!("CREATE TABLE wide ({});\n", columns.join(", ")) + &procedure("UPDATE t SET b = 1;"),
             0,
             "",
         ),

@@ -229,7 +229,10 @@ fn concluded(
     unsaved: Option<Failure>,
     streams: &mut Streams,
 ) -> Conclusion {
-    let gap = |failure: &Failure| Gap::new(GapCause::FileFailed, failure.message.trim_start_matches("txloom: "));
+    let gap = |failure: &Failure| {
+        let cause = if failure.exit == Exit::FileFailed { GapCause::FileFailed } else { GapCause::BadInput };
+        Gap::new(cause, failure.message.trim_start_matches("txloom: "))
+    };
     if let Some(failure) = &unsaved {
         streams.complain(&failure.message);
     }

@@ -14,6 +14,7 @@ use super::super::failure::Failure;
 use super::super::settings;
 use super::{AccessKind, Check, StormArgs};
 use crate::engines::{Place, Target};
+use crate::files::FileError;
 use crate::files::write::PendingFile;
 use crate::servers::StartLimit;
 use crate::storm::workload::Profile;
@@ -108,8 +109,8 @@ impl StormSettings {
 pub(super) fn prepare_history(path: &Path) -> Result<(), Failure> {
     save::format_of(path)?;
     // Dropped before it is complete, it leaves nothing behind.
-    PendingFile::create(path)?;
-    Ok(())
+    let tried = PendingFile::create(path);
+    tried.map(drop).map_err(|error| FileError { attempt: "save a history to", ..error }.into())
 }
 
 /// What the workload is to be like.

@@ -34,7 +34,7 @@ mod statements;
 pub(crate) mod ecpg;
 
 use tree_sitter::{Node, Tree};
-use txloom_core::program::Span;
+use txloom_core::program::{Diagnostic, Span};
 
 use super::host::tree::{Class, Expr, ExprKind, Field, Method, Parameter, Stmt, StmtKind, Unit};
 use super::syntax::{Source, parse, parts, pieces};
@@ -235,7 +235,7 @@ impl<'s> Reader<'s> {
 
     fn unknown_jump(&mut self, label: &str, span: Span) -> Stmt {
         let message = format!("where goto {label} leads is not followed");
-        self.source.unread.push((span, message));
+        self.source.unread.push(Diagnostic::warning(span, message));
         Stmt { kind: StmtKind::Return(None), span }
     }
 }
