@@ -9,6 +9,7 @@ use txloom_core::generate::random::Random;
 use crate::support::{limited, root};
 
 #[path = "../../../../fuzz/fuzz_targets/properties/mod.rs"]
+#[allow(unreachable_pub)]
 mod properties;
 
 use properties::Property;
@@ -18,6 +19,9 @@ const CHANGES: u64 = 40;
 
 /// Longer files are cut: what is special about a text stands near its beginning.
 const LENGTH_MAX: usize = 4_000;
+
+/// The stack of a main thread. Without optimisations, the parser of SQL takes a hundred kilobytes for each level.
+const STACK_SIZE: usize = 8 << 20;
 
 /// Pieces that are put where nobody expects them.
 const PIECES: &[&str] = &[
@@ -113,7 +117,7 @@ fn changed(text: &str, random: &mut Random) -> String {
 
 /// The property holds for the seeds and for what becomes of them.
 fn fuzz(seeds: Vec<String>, property: Property) {
-    limited(move || {
+    let all = move || {
         for text in REGRESSIONS {
             property(text);
         }
@@ -123,6 +127,10 @@ fn fuzz(seeds: Vec<String>, property: Property) {
                 property(&changed(seed, &mut Random::new(1, &[number as u64, change])));
             }
         }
+    };
+    limited(move || {
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn(all).expect("a thread can be started");
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     });
 }
 
