@@ -15,6 +15,8 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --locked --workspace --no-deps --document-private-items
+	@if command -v cargo-deny > /dev/null; then cargo deny --all-features check; \
+	    else echo "cargo-deny is not installed: advisories are not checked"; fi
 
 # Installs the database servers that the tests start, where they are missing.
 deps:
@@ -33,6 +35,7 @@ bench: deps
 FUZZ_SECONDS ?= 600
 HISTORY_PARSERS = elle plume awdit dbcop binary
 FRONT_ENDS = java python c logs
+OTHERS = spec troc procedures schema target
 fuzz:
 	mkdir -p fuzz/corpus/case fuzz/corpus/toml
 	RUSTC_BOOTSTRAP=1 cargo fuzz run case --sanitizer none \
@@ -40,6 +43,9 @@ fuzz:
 	for parser in $(HISTORY_PARSERS); do \
 	    mkdir -p fuzz/corpus/$$parser && RUSTC_BOOTSTRAP=1 cargo fuzz run $$parser --sanitizer none \
 	        fuzz/corpus/$$parser corpus/histories/* -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+	for parser in $(OTHERS); do \
+	    mkdir -p fuzz/corpus/$$parser && RUSTC_BOOTSTRAP=1 cargo fuzz run $$parser --sanitizer none \
+	        fuzz/corpus/$$parser corpus/isolation corpus/programs corpus/bugs -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 	RUSTC_BOOTSTRAP=1 cargo fuzz run toml --sanitizer none fuzz/corpus/toml profiles -- -max_total_time=$(FUZZ_SECONDS)
 	for language in $(FRONT_ENDS); do \
 	    mkdir -p fuzz/corpus/$$language && RUSTC_BOOTSTRAP=1 cargo fuzz run $$language --sanitizer none \

@@ -1,4 +1,4 @@
-//! Chores: `cargo run -p xtask -- soak | bench | record`. The style check (`tidy`) is an ordinary test in here.
+//! Chores: `cargo run -p xtask -- soak | bench | record | sbom`. The style check (`tidy`) is an ordinary test in here.
 
 // A chore talks to the one who runs it.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -9,6 +9,7 @@ mod date;
 mod measure;
 mod record;
 mod soak;
+mod supply;
 #[cfg(test)]
 mod tidy;
 
@@ -22,9 +23,10 @@ fn main() -> ExitCode {
         // One measurement of the benchmark, in a process of its own.
         Some("check-history") => bench::histories::check_one(&arguments[1..]),
         Some("generate-storm") => bench::generate::generate_one(&arguments[1..]),
+        Some("sbom") => supply::sbom::run(&arguments[1..]),
         Some("record") => record::run(&arguments[1..]),
         _ => Err(anyhow::anyhow!(
-            "usage: xtask soak [ROUNDS] [SECTION…] | bench [TRANSACTIONS] [SECTION…] | record TARGET…"
+            "usage: xtask soak [ROUNDS] [SECTION…] | bench [TRANSACTIONS] [SECTION…] | record TARGET… | sbom [FILE]"
         )),
     };
     match result {

@@ -62,6 +62,8 @@ pub enum GapCause {
     Unstable,
     /// An input file is wrong.
     BadInput,
+    /// A file could not be read or written, whatever its name (disk full, no permission).
+    FileFailed,
     /// The database could not be reached, or was lost.
     Unreachable,
 }
@@ -77,6 +79,7 @@ impl GapCause {
             GapCause::Environment => "environment",
             GapCause::Unstable => "unstable",
             GapCause::BadInput => "bad-input",
+            GapCause::FileFailed => "file-failed",
             GapCause::Unreachable => "unreachable",
         }
     }

@@ -6,10 +6,11 @@
 //!
 //! * [`write`](mod@write): what an INSERT, UPDATE or DELETE does, to which table, to which rows
 //! * [`keys`]: the primary keys that a setup declares
-//! * `parse`: the real parser, whatever the dialect
+//! * `parse`: the real parser, whatever the dialect; `depth`: how deep its tree will be
 
 pub mod keys;
 pub(crate) mod chance;
+pub(crate) mod depth;
 pub(crate) mod parse;
 pub mod write;
 

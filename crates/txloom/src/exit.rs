@@ -20,6 +20,8 @@ pub enum Exit {
     Undecided = 5,
     /// A defect of txloom itself.
     Internal = 70,
+    /// A file could not be read or written, and that is no matter of its name: a full disk, missing permissions.
+    FileFailed = 74,
     /// The user asked to stop.
     Interrupted = 130,
 }
@@ -32,6 +34,7 @@ impl Exit {
         Exit::Undecided,
         Exit::NonDeterministic,
         Exit::BadInput,
+        Exit::FileFailed,
         Exit::Unreachable,
         Exit::Internal,
         Exit::Interrupted,
@@ -52,6 +55,7 @@ impl Exit {
             Exit::NonDeterministic => "a run came out differently the second time",
             Exit::Undecided => "no conclusion could be reached",
             Exit::Internal => "txloom itself is at fault",
+            Exit::FileFailed => "a file could not be read or written (full disk, permissions)",
             Exit::Interrupted => "stopped by Ctrl-C",
         }
     }
@@ -85,6 +89,7 @@ fn of_cause(cause: GapCause) -> Exit {
         | GapCause::Environment => Exit::Undecided,
         GapCause::Unstable => Exit::NonDeterministic,
         GapCause::BadInput => Exit::BadInput,
+        GapCause::FileFailed => Exit::FileFailed,
         GapCause::Unreachable => Exit::Unreachable,
     }
 }
@@ -117,6 +122,7 @@ mod tests {
             (GapCause::NotRead, Exit::Undecided),
             (GapCause::Unstable, Exit::NonDeterministic),
             (GapCause::BadInput, Exit::BadInput),
+            (GapCause::FileFailed, Exit::FileFailed),
             (GapCause::Unreachable, Exit::Unreachable),
         ] {
             let open = holds.clone().with_gaps([gap(GapCause::NotRead), gap(cause)]);
@@ -130,6 +136,6 @@ mod tests {
     fn codes_are_the_documented_ones() {
         let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         codes.sort_unstable();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 70, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 70, 74, 130]);
     }
 }

@@ -1,6 +1,7 @@
 //! The effects of txloom: engines, private servers, the executor, reports, the command line.
 
 pub mod interrupt;
+pub mod files;
 pub mod memory;
 pub mod supervisor;
 pub mod servers;

@@ -49,6 +49,9 @@ const DIRECTIVES: &[&str] = &[
     "kill",
 ];
 
+/// The maximum number of sessions: each has a connection and a thread.
+const SESSIONS_MAX: usize = 1_000;
+
 /// Reads a case file.
 pub fn parse(text: &str) -> Result<Case, CaseError> {
     parse_with_lines(text).map(|(case, _)| case)
@@ -144,9 +147,18 @@ impl<'a> Parser<'a> {
 
     /// The column (from 0, in characters) of a slice of the current line.
     fn column_of(&self, part: &str) -> usize {
+        self.column_at(self.at, self.offset_of(part))
+    }
+
+    /// The byte of the current line at which a slice of it begins.
+    fn offset_of(&self, part: &str) -> usize {
         let line = self.lines[self.at];
-        let offset = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len());
-        line.get(..offset).map_or(0, |before| before.chars().count())
+        (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len())
+    }
+
+    /// The column (from 0, in characters) of a byte of a line. Takes time for each character before.
+    fn column_at(&self, line: usize, offset: usize) -> usize {
+        self.lines[line].get(..offset).map_or(0, |before| before.chars().count())
     }
 
     fn literal_error(&self, part: &str, error: &LiteralError) -> CaseError {
@@ -334,7 +346,7 @@ impl<'a> Parser<'a> {
         let (first, rest) = split_word(value);
         match (SessionName::new(first), LevelName::parse(rest)) {
             (Some(session), Some(level)) => {
-                self.mentions.push((session.clone(), self.at, self.column_of(first)));
+                self.mentions.push((session.clone(), self.at, self.offset_of(first)));
                 Ok(Line::Isolation(Some(session), level))
             }
             _ => Err(self.error_at(value, unknown_level(value))),
@@ -344,7 +356,7 @@ impl<'a> Parser<'a> {
     fn first(&mut self, value: &'a str) -> Result<Line, CaseError> {
         let expected = "expected a session, such as `@first a`";
         let session = SessionName::new(value).ok_or_else(|| self.error_at(value, expected))?;
-        self.mentions.push((session.clone(), self.at, self.column_of(value)));
+        self.mentions.push((session.clone(), self.at, self.offset_of(value)));
         Ok(Line::First(session))
     }
 
@@ -352,7 +364,7 @@ impl<'a> Parser<'a> {
         let (name, number) = split_word(value);
         match (SessionName::new(name), number.parse()) {
             (Some(session), Ok(node)) => {
-                self.mentions.push((session.clone(), self.at, self.column_of(name)));
+                self.mentions.push((session.clone(), self.at, self.offset_of(name)));
                 Ok(Line::Node(session, node))
             }
             _ => Err(self.error_at(value, "expected a session and the number of its node, such as `@node a 2`")),
@@ -374,7 +386,7 @@ impl<'a> Parser<'a> {
                     let end = rest.find(|c: char| c.is_whitespace() || c == '[').unwrap_or(rest.len());
                     let (text, after) = rest.split_at(end);
                     let name = SessionName::new(text).ok_or_else(|| self.error_at(text, not_a_session(text)))?;
-                    self.mentions.push((name.clone(), self.at, self.column_of(text)));
+                    self.mentions.push((name.clone(), self.at, self.offset_of(text)));
                     rest = after.trim_start();
                     ScheduleEntry::Step(name)
                 }
@@ -417,9 +429,14 @@ impl<'a> Parser<'a> {
             }
         }
         let stranger = self.mentions.iter().find(|(name, ..)| !step_counts.contains_key(name));
-        if let Some((name, line, column)) = stranger {
+        if let Some((name, line, offset)) = stranger {
+            let column = self.column_at(*line, *offset);
             let hint = suggest::hint(name.as_str(), step_counts.keys().map(|name| name.as_str()));
-            return Err(self.error(*line, *column, format!("no step belongs to a session `{name}`{hint}")));
+            return Err(self.error(*line, column, format!("no step belongs to a session `{name}`{hint}")));
+        }
+        if step_counts.len() > SESSIONS_MAX {
+            let message = format!("the case has more than {SESSIONS_MAX} sessions, each of which is a connection");
+            return Err(self.error(self.places.last().copied().unwrap_or_default(), 0, message));
         }
         self.check_schedules(&step_counts)?;
         Ok(Case { entries: self.entries, epilogue: self.prose, program: None })
@@ -434,8 +451,10 @@ impl<'a> Parser<'a> {
                 let message = "an event in the line order cannot stand beside a @schedule; write it there, in brackets";
                 return Err(self.error(self.places[event], 0, message));
             }
+            let mut entries: BTreeMap<&SessionName, usize> = BTreeMap::new();
+            schedule.sessions().for_each(|name| *entries.entry(name).or_default() += 1);
             for (name, (count, has_calls)) in step_counts {
-                let entries = schedule.sessions().filter(|entry| entry == name).count();
+                let entries = entries.get(name).copied().unwrap_or_default();
                 if entries > *count && !has_calls {
                     let message = format!("the schedule has {entries} entries of {name}, which has {count} steps");
                     return Err(self.error(*place, 0, message));

@@ -357,6 +357,22 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// True if it has more parts than that; looks at no more of them.
+    pub fn exceeds(&self, parts: usize) -> bool {
+        let (mut count, mut open) = (0, vec![self]);
+        while let Some(expr) = open.pop().filter(|_| count <= parts) {
+            count += 1;
+            match &expr.kind {
+                ExprKind::Negate(operand) | ExprKind::Not(operand) | ExprKind::IsNull { operand, .. } => {
+                    open.push(operand)
+                }
+                ExprKind::Binary { left, right, .. } => open.extend([&**left, &**right]),
+                _ => {}
+            }
+        }
+        count > parts
+    }
+
     /// The variables whose values it needs, each with the place where it is mentioned, from left to right.
     pub fn uses(&self) -> Vec<Variable> {
         let mut uses = Vec::new();

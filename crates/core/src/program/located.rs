@@ -16,7 +16,7 @@ use sqlparser::tokenizer::Location;
 
 use crate::program::diagnostic::Diagnostic;
 use crate::program::ir::{Span, SqlPart, SqlStatement};
-use crate::sql::parse::is_modest;
+use crate::sql::parse::{LENGTH_MAX, is_modest};
 use crate::sql::{self, Token};
 
 /// The language that a source is written in, as far as its SQL goes.
@@ -62,6 +62,8 @@ pub(crate) struct Located {
     pieces: Vec<Piece>,
     /// The first byte of each line of the text.
     lines: Vec<usize>,
+    /// True if columns are bytes: counting the characters of a long line for every name in it would take too long.
+    is_ascii: bool,
     /// The whole statement: the place of what has none of its own.
     whole: Span,
 }
@@ -95,9 +97,13 @@ impl Located {
     }
 
     fn new(text: String, pieces: Vec<Piece>, whole: Span) -> Located {
-        let text = without_sequence(without_advice(without_only(with_new_locks(text))));
+        let text = match text.len() <= LENGTH_MAX {
+            true => without_sequence(without_advice(without_only(with_new_locks(text)))),
+            false => text,
+        };
+        let is_ascii = text.is_ascii();
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Located { text, pieces, lines, whole }
+        Located { text, pieces, lines, is_ascii, whole }
     }
 
     /// The whole statement.
@@ -108,7 +114,7 @@ impl Located {
     /// The syntax tree, in the first dialect that understands the text; otherwise what its own dialect complains about.
     pub(crate) fn parse(&self, language: Language) -> Result<Statement, Diagnostic> {
         if !is_modest(&self.text) {
-            return Err(Diagnostic::error(self.whole, "the statement is too long to be analysed"));
+            return Err(Diagnostic::error(self.whole, "the statement is too long or too deeply nested to be analysed"));
         }
         let mut complaint = None;
         for dialect in language.dialects() {
@@ -161,6 +167,9 @@ impl Located {
     fn offset(&self, location: Location) -> usize {
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
         let Some(start) = self.lines.get(index(location.line)) else { return self.text.len() };
+        if self.is_ascii {
+            return (start + index(location.column)).min(self.text.len());
+        }
         let rest = &self.text[*start..];
         start + rest.char_indices().nth(index(location.column)).map_or(rest.len(), |(at, _)| at)
     }
@@ -180,12 +189,14 @@ impl Located {
             let end = piece.start + piece.length;
             if is_end { piece.start < at && at <= end } else { piece.start <= at && at < end }
         };
-        let piece = self.pieces.iter().find(holds).or(self.pieces.last())?;
+        let behind = self.pieces.partition_point(|piece| if is_end { piece.start < at } else { piece.start <= at });
+        let piece = self.pieces[..behind].last().filter(holds).or(self.pieces.last())?;
         if piece.span.end - piece.span.start != piece.length {
             return Some(piece.span);
         }
         let inside = at.saturating_sub(piece.start).min(piece.length);
-        let line = piece.span.line + self.text[piece.start..piece.start + inside].matches('\n').count();
+        let line_of = |at: usize| self.lines.partition_point(|start| *start <= at);
+        let line = piece.span.line + line_of(piece.start + inside) - line_of(piece.start);
         let offset = piece.span.start + inside;
         Some(Span { start: offset, end: offset, line })
     }

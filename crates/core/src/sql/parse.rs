@@ -4,11 +4,13 @@ use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserOptions};
 
-use crate::sql;
+use super::depth::depth;
 
-/// A chain of operators is a tree as deep as the chain is long, and everything that walks a tree recurses. Nobody
-/// writes a longer one, so what has more operators is left alone.
-const OPERATORS_MAX: usize = 200;
+/// The maximum depth of a syntax tree: everything that walks a tree recurses.
+const DEPTH_MAX: usize = 200;
+
+/// The maximum length of a statement: its tree takes a hundred times as much.
+pub(crate) const LENGTH_MAX: usize = 4 << 20;
 
 /// The dialects that are tried, the most tolerant first.
 const DIALECTS: &[&dyn Dialect] = &[&GenericDialect {}, &MySqlDialect {}, &PostgreSqlDialect {}, &SQLiteDialect {}];
@@ -24,12 +26,9 @@ pub(crate) fn parse(text: &str) -> Option<Statement> {
     })
 }
 
-/// Whether a text has few enough operators to be made a tree of.
+/// True if a text is short and shallow enough to be made a tree of.
 pub(crate) fn is_modest(text: &str) -> bool {
-    let operator = |token: &sql::Token<'_>| {
-        "+-*/%|&^=<>!~".contains(token.text) || ["AND", "OR", "XOR", "NOT"].iter().any(|word| token.is_word(word))
-    };
-    sql::tokens(text).iter().filter(|token| operator(token)).count() <= OPERATORS_MAX
+    text.len() <= LENGTH_MAX && depth(text) <= DEPTH_MAX
 }
 
 fn parse_in(dialect: &dyn Dialect, text: &str) -> Option<Statement> {
@@ -68,8 +67,11 @@ mod tests {
     #[test]
     fn long_chains_are_left_alone() {
         let chain = |length: usize| format!("SELECT {}", vec!["1"; length].join(" + "));
-        assert!(parse(&chain(OPERATORS_MAX)).is_some());
+        assert!(parse(&chain(DEPTH_MAX - 1)).is_some());
         assert!(parse(&chain(100_000)).is_none());
         assert!(parse(&format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000))).is_none());
+        for repeated in ["a || ", "a :: int = ", "- ", "NOT ", "1 UNION SELECT ", "a IS NULL IS ", "CASE WHEN "] {
+            assert!(parse(&format!("SELECT {}1", repeated.repeat(100_000))).is_none(), "{repeated}");
+        }
     }
 }

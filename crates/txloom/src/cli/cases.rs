@@ -12,10 +12,11 @@ use txloom_core::program::{Diagnostic, Program, ProgramSyntaxError, Severity, fr
 use super::failure::Failure;
 use super::settings::is_stdin;
 use super::streams::Streams;
+use crate::files::{self, walk};
 use crate::hunt::findings::{DIRECTORY, Findings};
 
-/// Deeper than this, a directory is not searched: a link may lead in circles.
-const DEPTH_MAX: usize = 32;
+/// The length of a first line that may name the version of a program.
+const FIRST_LINE_MAX: u64 = 256;
 
 /// A case that was read.
 #[derive(Debug, Clone)]
@@ -49,42 +50,32 @@ pub fn load(paths: &[PathBuf], streams: &mut Streams) -> Result<Vec<LoadedCase>,
 
 /// The files that a path stands for: itself, or all with that extension in a directory.
 pub(super) fn expand(path: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
-    expand_any(path, &[extension]).map_err(|_| {
-        let message = format!("there are no cases (*.{extension}) in the directory {}", path.display());
-        Failure::bad_input(message)
+    expand_to(path, &[extension], |path| {
+        format!("there are no cases (*.{extension}) in the directory {}", path.display())
     })
 }
 
-/// The files that a path stands for: itself, or all with one of the extensions in a directory.
+/// The files of an application that a path stands for: itself, or all with one of the extensions in a directory.
 pub(super) fn expand_any(path: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+    expand_to(path, extensions, |path| {
+        let wanted = extensions.join(", *.");
+        format!("there are no files of an application (*.{wanted}) in the directory {}", path.display())
+    })
+}
+
+/// The files that a path stands for; the last argument words the error if there are none.
+fn expand_to(path: &Path, extensions: &[&str], nothing: impl Fn(&Path) -> String) -> Result<Vec<PathBuf>, Failure> {
     if is_stdin(path) || !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
-    let mut files = Vec::new();
-    collect(path, extensions, DEPTH_MAX, &mut files)?;
-    files.sort();
+    let is_wanted = |path: &Path| {
+        path.extension().is_some_and(|found| extensions.iter().any(|one| found == *one)) && !is_program(path)
+    };
+    let files = walk::files(path, is_wanted)?;
     if files.is_empty() {
-        let wanted = extensions.join(", *.");
-        let message = format!("there are no files of an application (*.{wanted}) in the directory {}", path.display());
-        return Err(Failure::bad_input(message));
+        return Err(Failure::bad_input(nothing(path)));
     }
     Ok(files)
-}
-
-fn collect(directory: &Path, extensions: &[&str], depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let cannot_read = |error| cannot_read(directory, &error);
-    for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
-        let path = entry.map_err(cannot_read)?.path();
-        if path.is_dir() {
-            if depth > 0 {
-                collect(&path, extensions, depth - 1, files)?;
-            }
-        } else if path.extension().is_some_and(|found| extensions.iter().any(|one| found == *one)) && !is_program(&path)
-        {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// Programs are SQL files, too, and often lie beside the cases that call them; their first line, `-- @program 1`, tells
@@ -92,11 +83,8 @@ fn collect(directory: &Path, extensions: &[&str], depth: usize, files: &mut Vec<
 fn is_program(path: &Path) -> bool {
     let is_version =
         |line: &str| line.strip_prefix("-- @program ").is_some_and(|rest| rest.trim().parse::<u32>().is_ok());
-    std::fs::read_to_string(path).is_ok_and(|text| text.lines().next().is_some_and(is_version))
-}
-
-fn cannot_read(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::bad_input(format!("cannot read {}: {error}", path.display()))
+    let beginning = files::beginning(path, FIRST_LINE_MAX);
+    String::from_utf8_lossy(&beginning).lines().next().is_some_and(is_version)
 }
 
 /// Reads the cases of one file, whatever its format: a spec may hold several.
@@ -155,25 +143,19 @@ pub(super) fn replayable(loaded: &LoadedCase) -> Result<String, Failure> {
     }
     let mut findings = Findings::later(Path::new(DIRECTORY));
     let case = moved(&loaded.case, &loaded.file, &findings.dir().join("case.sql"));
-    let path = findings.write_case(&stem(&loaded.file), &print(&case)).map_err(Failure::bad_input)?;
+    let path = findings.write_case(&stem(&loaded.file), &print(&case))?;
     Ok(path.display().to_string())
 }
 
 /// The text of a file, or the standard input.
 pub(super) fn read_file(path: &Path, streams: &mut Streams) -> Result<String, Failure> {
-    if is_stdin(path) { streams.read_input() } else { read_text(path) }
-}
-
-fn read_text(path: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| cannot_read(path, &error))?;
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::bad_input(format!("cannot read {}: it is not UTF-8 text", path.display())))
+    if is_stdin(path) { streams.read_input() } else { Ok(files::read_text(path)?) }
 }
 
 /// A program in our own notation; or whatever a front-end makes procedures of, if it understands all of it.
 fn read_program(path: &Path) -> Result<Program, Failure> {
     let file = path.display().to_string();
-    let text = read_text(path)?;
+    let text = files::read_text(path)?;
     let only_ours = match Program::parse(&text) {
         Ok(program) => return Ok(program),
         Err(error) => error,

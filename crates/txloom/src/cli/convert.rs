@@ -22,6 +22,7 @@ use super::streams::Streams;
 use crate::engines::{self, Target};
 use crate::execute::EngineRunner;
 use crate::exit::Exit;
+use crate::files::{FileError, write::file};
 
 /// The flags of `convert`.
 #[derive(Debug, clap::Args)]
@@ -131,8 +132,7 @@ fn write(texts: &[String], args: &ConvertArgs, streams: &mut Streams) -> Result<
         ([text], Some(out)) => write_file(out, text),
         ([text], None) => streams.print_exactly(text),
         (texts, Some(out)) => {
-            std::fs::create_dir_all(out)
-                .map_err(|error| Failure::bad_input(format!("cannot make the directory {}: {error}", out.display())))?;
+            std::fs::create_dir_all(out).map_err(|error| FileError::new("make the directory", out, error))?;
             texts
                 .iter()
                 .enumerate()
@@ -147,6 +147,5 @@ fn write(texts: &[String], args: &ConvertArgs, streams: &mut Streams) -> Result<
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::bad_input(format!("cannot write to {}: {error}", path.display())))
+    Ok(file(path, text.as_bytes())?)
 }

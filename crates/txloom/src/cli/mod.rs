@@ -76,7 +76,7 @@ fn usage_error(rendered: &str) -> String {
 pub fn guarded(streams: &mut Streams, command: impl FnOnce(&mut Streams) -> Result<Exit, Failure>) -> Exit {
     let ended = catch_unwind(AssertUnwindSafe(|| command(streams)));
     signals::wait_if_ending();
-    match ended {
+    let exit = match ended {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             streams.complain(&failure.message);
@@ -89,5 +89,6 @@ pub fn guarded(streams: &mut Streams, command: impl FnOnce(&mut Streams) -> Resu
             );
             Exit::Internal
         }
-    }
+    };
+    streams.finish(exit)
 }

@@ -1,12 +1,24 @@
 //! Where output goes, and how wide and colourful it may be.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::ColorWhen;
 use super::failure::Failure;
+use crate::exit::Exit;
+use crate::files::write::PendingFile;
+use crate::files::{self, FileError, TEXT_MAX};
 use crate::report::text::TextOptions;
+
+/// The standard input, in messages.
+const INPUT: &str = "the standard input";
+
+/// A report that goes to a file.
+struct ReportFile {
+    file: PendingFile,
+    path: PathBuf,
+    text: String,
+}
 
 /// The input and outputs of a command.
 pub struct Streams {
@@ -16,6 +28,10 @@ pub struct Streams {
     text: TextOptions,
     color: ColorWhen,
     closed: bool,
+    /// The file that the report goes to instead.
+    file: Option<ReportFile>,
+    /// The exit code of what could not be written where it belongs.
+    failed: Option<Exit>,
     /// Whether messages go to a terminal, where a line can be written over.
     is_live: bool,
     /// Whether a line stands there that is to be written over.
@@ -33,6 +49,8 @@ impl Streams {
             text,
             color,
             closed: false,
+            file: None,
+            failed: None,
             is_live: io::stderr().is_terminal(),
             has_status: false,
         }
@@ -48,18 +66,48 @@ impl Streams {
             text: TextOptions::default(),
             color: ColorWhen::Never,
             closed: false,
+            file: None,
+            failed: None,
             is_live: false,
             has_status: false,
         }
     }
 
-    /// Sends the output to a file from now on.
+    /// Sends the output to a file from now on. The file gets its name when the report is complete, or another file follows.
     pub fn redirect(&mut self, path: &Path) -> Result<(), Failure> {
-        let file = File::create(path)
-            .map_err(|error| Failure::bad_input(format!("cannot write to {}: {error}", path.display())))?;
-        self.out = Box::new(file);
+        self.write_file();
+        self.file =
+            Some(ReportFile { file: PendingFile::create(path)?, path: path.to_path_buf(), text: String::new() });
         self.text = TextOptions { color: self.color == ColorWhen::Always, ..self.text };
         Ok(())
+    }
+
+    /// Completes the output. Gives the exit code of a command that ended with this one: what could not be written where it
+    /// belongs has been printed elsewhere, and a violation stays a violation.
+    pub fn finish(&mut self, exit: Exit) -> Exit {
+        self.write_file();
+        match exit {
+            Exit::Found => exit,
+            _ => self.failed.map_or(exit, |failed| exit.or(failed)),
+        }
+    }
+
+    /// Reports something that could not be written beside the report. The command goes on, and its exit code tells.
+    pub(super) fn fail(&mut self, failure: &Failure) {
+        self.failed = Some(self.failed.map_or(failure.exit, |exit| exit.or(failure.exit)));
+        self.complain(&failure.message);
+    }
+
+    /// Writes the report to its file; one without a report is not made.
+    fn write_file(&mut self) {
+        let Some(ReportFile { mut file, path, text }) = self.file.take().filter(|file| !file.text.is_empty()) else {
+            return;
+        };
+        if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.commit()) {
+            let Failure { exit, message } = FileError::new("write to", &path, error).into();
+            self.fail(&Failure { exit, message: format!("{message}; the report follows") });
+            self.print_here(&text);
+        }
     }
 
     /// Has what the level allows drawn and explained, too.
@@ -84,11 +132,8 @@ impl Streams {
 
     /// Reads the standard input to its end.
     pub fn read_input(&mut self) -> Result<String, Failure> {
-        let mut text = String::new();
-        self.input
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::bad_input(format!("cannot read the standard input: {error}")))?;
-        Ok(text)
+        let bytes = files::read_from(&mut self.input, TEXT_MAX, "");
+        bytes.and_then(files::text).map_err(|problem| FileError::new("read", Path::new(INPUT), problem).into())
     }
 
     /// The standard input, for whoever reads it piece by piece, or reads bytes that are no text.
@@ -108,13 +153,25 @@ impl Streams {
             return Ok(());
         }
         self.clear_status();
+        match &mut self.file {
+            Some(file) => file.text.push_str(text),
+            None => self.print_here(text),
+        }
+        Ok(())
+    }
+
+    /// Prints to the standard output; if that cannot be written to, beside it: findings must reach somebody.
+    fn print_here(&mut self, text: &str) {
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed = true;
-                Ok(())
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.closed = true,
+            Err(error) => {
+                if self.failed != Some(Exit::FileFailed) {
+                    let message = format!("txloom: cannot write to the standard output: {error}; the report follows");
+                    self.fail(&Failure { exit: Exit::FileFailed, message });
+                }
+                let _ = self.err.write_all(text.as_bytes());
             }
-            Err(error) => Err(Failure::bad_input(format!("cannot write the report: {error}"))),
-            Ok(()) => Ok(()),
         }
     }
 

@@ -352,9 +352,33 @@ fn a_report_may_go_to_a_file() {
     let mut streams = Streams::of("", out.clone(), Tape::default());
     streams.redirect(&path).unwrap();
     streams.print("told\n").unwrap();
+    assert_eq!(streams.finish(Exit::Undecided), Exit::Undecided);
     assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), out.text().as_str()), ("told\n", ""));
     let failure = streams.redirect(&directory.0.join("no/such/file")).unwrap_err();
     assert!(failure.message.contains("cannot write to"), "{}", failure.message);
+}
+
+#[test]
+fn a_report_without_a_text_makes_no_file() {
+    let directory = Directory::new("empty");
+    let path = directory.0.join("report.txt");
+    let mut streams = Streams::of("", Tape::default(), Tape::default());
+    streams.redirect(&path).unwrap();
+    assert_eq!(streams.finish(Exit::BadInput), Exit::BadInput);
+    assert_eq!(std::fs::read_dir(&directory.0).unwrap().count(), 0);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_printed_elsewhere() {
+    for (exit, expect) in [(Exit::Clean, Exit::FileFailed), (Exit::Found, Exit::Found)] {
+        let (out, err) = (Tape::default(), Tape::default());
+        let mut streams = Streams::of("", out.clone(), err.clone());
+        streams.redirect(Path::new("/dev/full")).unwrap();
+        streams.print("told\n").unwrap();
+        assert_eq!(streams.finish(exit), expect);
+        assert_eq!(out.text(), "told\n");
+        assert!(err.text().starts_with("txloom: cannot write to /dev/full: "), "{}", err.text());
+    }
 }
 
 #[test]

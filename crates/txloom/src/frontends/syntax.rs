@@ -1,12 +1,17 @@
 //! What readers that use tree-sitter share: places, texts, signs, mistakes, and an end to nesting.
 
+use std::collections::BTreeSet;
 use std::iter::Peekable;
+use std::ops::ControlFlow;
 use std::str::Chars;
+use std::time::Duration;
 
-use tree_sitter::{Language, Node, Parser, Tree};
-use txloom_core::program::Span;
+use rustix::time::{ClockId, clock_gettime};
+use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Point, Tree};
+use txloom_core::program::{Diagnostic, Span};
 
 use super::host::tree::{Expr, Operator, Stmt, StmtKind};
+use crate::files::SOURCE_MAX;
 
 /// How deep the parts of a file may be nested.
 const DEPTH_MAX: usize = 200;
@@ -54,12 +59,65 @@ pub(crate) fn unescaped(text: &str, escape: impl Fn(char, &mut Peekable<Chars<'_
     result
 }
 
-/// The syntax tree of a text.
-pub(crate) fn parse(text: &str, language: &Language) -> Option<Tree> {
-    let mut parser = Parser::new();
-    parser.set_language(language).ok()?;
-    parser.parse(text, None)
+/// The maximum size of a file: its tree takes a hundred times as much.
+const SIZE_MAX: usize = SOURCE_MAX as usize;
+
+/// The maximum number of different indentations in a file. Python's scanner keeps them in a buffer of a kilobyte, with two
+/// bytes for each, and aborts the process when it is full; Python itself allows a hundred.
+const INDENTATIONS_MAX: usize = 300;
+
+/// The maximum width of an indentation, as that scanner counts; it has 16 bits for it.
+const INDENTATION_MAX: usize = 10_000;
+
+/// The maximum time of the processor that reading a file may take: a hundred times what a long file takes. (A scanner can
+/// be made to go through the rest of the file again and again, which no count of operations shows.)
+const TIME_MAX: Duration = Duration::from_secs(15);
+
+/// The time that this thread has had a processor.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
+
+/// The syntax tree of a text, or the reason why none was made. Size and shape are measured before the parser, which is
+/// written in C, sees the text, and its work is counted: mistakes can make it try very much.
+pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, String> {
+    if text.len() > SIZE_MAX {
+        return Err(format!("the file has more than {} MB, and is not read", SIZE_MAX >> 20));
+    }
+    if !is_indented_sanely(text) {
+        return Err(format!("the file has more than {INDENTATIONS_MAX} different indentations, and is not read"));
+    }
+    let mut parser = Parser::new();
+    parser.set_language(language).map_err(|error| format!("the file is not read: {error}"))?;
+    // The callback is asked after every hundred operations; without mistakes, a byte takes less than two.
+    let latest = processor_time() + TIME_MAX;
+    let mut rest = (1_000_000 + 40 * text.len()) / 100;
+    let mut watch = |_: &ParseState| {
+        rest = rest.saturating_sub(1);
+        if rest == 0 || processor_time() > latest { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut watch);
+    let mut piece = |at: usize, _: Point| text.as_bytes().get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut piece, None, Some(options));
+    tree.ok_or_else(|| {
+        "the file is so hard to read (too many mistakes or continued lines) that it is given up".to_string()
+    })
+}
+
+/// True if Python's scanner can keep the indentations of the lines.
+fn is_indented_sanely(text: &str) -> bool {
+    let mut widths = BTreeSet::new();
+    text.split(['\n', '\r']).all(|line| {
+        let blank = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0c));
+        let width: usize = blank.map(|byte| if byte == b'\t' { 8 } else { 1 }).sum();
+        widths.insert(width);
+        width <= INDENTATION_MAX && widths.len() <= INDENTATIONS_MAX
+    })
+}
+
+/// The maximum size of all pieces of a file together: each is as long as the file.
+const PIECES_SIZE_MAX: usize = 32 << 20;
 
 /// How many pieces a file with mistakes is cut into.
 const PIECES_MAX: usize = 400;
@@ -80,7 +138,7 @@ pub(crate) fn pieces(text: &str, begins: impl Fn(&str, &str) -> bool) -> Vec<Str
             last = line;
         }
     }
-    if starts.len() < 2 || starts.len() > PIECES_MAX {
+    if starts.len() < 2 || starts.len() > PIECES_MAX || starts.len() * text.len() > PIECES_SIZE_MAX {
         return Vec::new();
     }
     let blank = |part: &str| part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect::<String>();
@@ -100,7 +158,7 @@ pub(crate) struct Source<'s> {
     /// What the language is called.
     language: &'static str,
     /// What could not be read, and why.
-    pub(crate) unread: Vec<(Span, String)>,
+    pub(crate) unread: Vec<Diagnostic>,
     depth: usize,
 }
 
@@ -150,19 +208,21 @@ impl<'s> Source<'s> {
                     }
                     None => format!("a {} is missing here", node.kind()),
                 };
-                self.unread.push((self.span(node), message));
+                self.unread.push(Diagnostic::warning(self.span(node), message));
                 continue;
             }
             open.extend(children(node).into_iter().rev().filter(Node::has_error));
         }
-        self.unread.sort_by_key(|(span, _)| span.start);
+        self.unread.sort_by_key(|one| one.span.start);
     }
 
     /// Goes one level deeper, if it is not too deep; `leave` must follow.
     pub(crate) fn enter(&mut self, node: Node<'_>) -> bool {
         if self.depth >= DEPTH_MAX {
             if self.unread.len() < MISTAKES_MAX {
-                self.unread.push((self.span(node), "this is nested too deeply to be followed".to_string()));
+                // Anything may stand there: what holds for the rest says nothing of it.
+                let message = "this is nested too deeply to be followed";
+                self.unread.push(Diagnostic::error(self.span(node), message));
             }
             return false;
         }
@@ -186,4 +246,41 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 pub(crate) fn parts(node: Node<'_>) -> Vec<Node<'_>> {
     let mut walk = node.walk();
     node.named_children(&mut walk).filter(|child| !child.is_extra() || child.is_error()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reason why a file of Python is not read.
+    fn refused(text: &str) -> String {
+        parse(text, &tree_sitter_python::LANGUAGE.into()).map(|_| String::new()).unwrap_or_else(|reason| reason)
+    }
+
+    /// Nested blocks.
+    fn nested(depth: usize) -> String {
+        (0..depth).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect()
+    }
+
+    #[test]
+    fn what_would_abort_the_scanner_is_refused() {
+        assert_eq!(refused(&nested(INDENTATIONS_MAX - 1)), "");
+        assert!(refused(&nested(2_000)).contains("different indentations"));
+        let tabs: String = (0..600).map(|depth| format!("{}if x:\r", "\t".repeat(depth))).collect();
+        assert!(refused(&tabs).contains("different indentations"));
+        assert!(refused(&format!("{}x", " ".repeat(70_000))).contains("different indentations"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        assert!(refused(&"x".repeat(SIZE_MAX + 1)).contains("more than 8 MB"));
+    }
+
+    #[test]
+    fn pieces_of_a_long_file_are_not_made() {
+        let line = format!("def f(): {}\n", "x".repeat(1 << 20));
+        let begins = |_: &str, line: &str| line.starts_with("def");
+        assert_eq!(pieces(&line.repeat(3), begins).len(), 3);
+        assert!(pieces(&line.repeat(10), begins).is_empty());
+    }
 }

@@ -25,6 +25,7 @@
 //! * `storm_fixed`: SmallBank and TPC-C: invariants that hold, and those that a level allows to break
 //! * `formats`: other tools' cases and transcripts, read and written
 //! * `bad_input`: errors that say what, where and what to do next
+//! * `fuzzed`: texts that a small deterministic fuzzer makes; `hostile`: inputs that are meant to hurt
 //! * `spellings`: what the dialects say of their languages, tried on the engines
 //! * `generated_schemas`: generated schemas can be set up, and keep their promises
 //! * `generated`: generated cases are accepted, and their transactions meet
@@ -82,6 +83,8 @@ mod storm_fixed;
 mod storm_planted;
 mod formats;
 mod bad_input;
+mod fuzzed;
+mod hostile;
 mod spellings;
 mod generated_schemas;
 mod generated;

@@ -171,7 +171,7 @@ fn a_full_disk_is_an_error() {
         let file = folder.path().join("full.txh");
         std::os::unix::fs::symlink("/dev/full", &file).expect("links can be made");
         let done = storm(&format!("model --transactions 50 --save-history {}", file.display()));
-        assert!(done.code == 2 && done.stderr.contains("cannot save the history"), "{}", done.stderr);
+        assert!(done.code == 74 && done.stderr.contains("cannot save the history"), "{}", done.stderr);
         assert!(done.stdout.contains("50 transactions"), "what was found is told all the same: {}", done.stdout);
     });
 }

@@ -40,6 +40,9 @@ pub struct SpecCase {
 /// More interleavings than this are not written out as schedules.
 const SCHEDULES_MAX: usize = 10_000;
 
+/// The maximum number of steps of all interleavings together.
+const STEPS_MAX: usize = 2_000_000;
+
 /// How a level is written in a session's setup.
 const SET_LEVEL: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL ";
 
@@ -51,10 +54,18 @@ const STEP_PROSE: &str = " step ";
 pub fn to_cases(spec: &Spec) -> Result<Vec<SpecCase>, String> {
     let names = session_names(spec);
     let mut groups: Vec<Group> = Vec::new();
+    let mut steps_left = STEPS_MAX;
     for (index, permutation) in spec.all_permutations().enumerate() {
         if index >= SCHEDULES_MAX {
             return Err(format!("there are more than {SCHEDULES_MAX} interleavings: name permutations in the spec"));
         }
+        let work = permutation.steps.len() + spec.sessions.len();
+        let Some(left) = steps_left.checked_sub(work) else {
+            return Err(format!(
+                "its interleavings have more than {STEPS_MAX} steps together: name fewer permutations"
+            ));
+        };
+        steps_left = left;
         let steps = steps_by_session(spec, &permutation);
         let at = groups.iter().position(|group| group.steps == steps).unwrap_or_else(|| {
             groups.push(Group { steps, numbers: Vec::new(), permutations: Vec::new() });
@@ -79,8 +90,11 @@ struct Group {
 }
 
 fn steps_by_session(spec: &Spec, permutation: &Permutation) -> Vec<Vec<usize>> {
-    let of = |session| permutation.steps.iter().filter(move |s| s.at.session == session).map(|s| s.at.step).collect();
-    (0..spec.sessions.len()).map(of).collect()
+    let mut steps = vec![Vec::new(); spec.sessions.len()];
+    for StepAt { session, step } in permutation.steps.iter().map(|step| step.at) {
+        steps[session].push(step);
+    }
+    steps
 }
 
 /// A case's sessions have simpler names than a spec's; no two become the same.

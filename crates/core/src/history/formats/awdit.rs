@@ -3,6 +3,8 @@
 //!
 //! There are no initial values: every value that is read is written somewhere in the file.
 
+#![warn(clippy::indexing_slicing)]
+
 use super::super::build::{Builder, Head};
 use super::super::{History, Op, Scalar, Status};
 use super::numbers::{LineReader, number};

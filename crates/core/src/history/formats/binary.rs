@@ -15,6 +15,12 @@ use crate::varint;
 /// What a file begins with; the last byte is the version.
 pub(super) const MAGIC: &[u8] = b"TXLOOMH\x01";
 
+/// The same without the version.
+pub(super) const NAME: &[u8] = b"TXLOOMH";
+
+/// The number of things that memory is reserved for at once: what a damaged file says of its length is not believed.
+const RESERVED_MAX: usize = 1 << 16;
+
 /// Reads it, at its end.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
@@ -71,7 +77,7 @@ impl Bytes<'_> {
 
     fn string(&mut self) -> Number<String> {
         let length = self.count()?;
-        let bytes = &self.text[self.at..self.at + length];
+        let bytes = self.text.get(self.at..).and_then(|rest| rest.get(..length)).ok_or("a length is too large")?;
         self.at += length;
         String::from_utf8(bytes.to_vec()).map_err(|_| "a text is not UTF-8")
     }
@@ -88,7 +94,7 @@ impl Bytes<'_> {
 
     fn many<T>(&mut self, mut one: impl FnMut(&mut Self) -> Number<T>) -> Number<Vec<T>> {
         let count = self.count()?;
-        let mut all = Vec::with_capacity(count);
+        let mut all = Vec::with_capacity(count.min(RESERVED_MAX));
         for _ in 0..count {
             all.push(one(self)?);
         }
@@ -105,7 +111,7 @@ impl Bytes<'_> {
             return Err("the numbers of keys and of lists differ");
         }
         let count = self.count()?;
-        history.transactions.reserve(count);
+        history.transactions.reserve(count.min(RESERVED_MAX));
         let mut last = Last::default();
         for _ in 0..count {
             self.transaction(&mut history, &mut last)?;

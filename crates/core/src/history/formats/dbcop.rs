@@ -9,6 +9,8 @@
 //!
 //! Version 0 is initial, too, unless somebody writes it.
 
+#![warn(clippy::indexing_slicing)]
+
 use super::super::build::{Builder, Head};
 use super::super::{History, Op, Scalar, Status};
 use super::numbers::LineReader;
@@ -96,7 +98,9 @@ impl Decoder for Json {
                 let last = line + newlines(text.trim_ascii_end());
                 Err(ReadError::new(last, "the file ends in the middle of a value"))
             }
-            Err(Stop::Wrong(at, message)) => Err(ReadError::new(line + newlines(&text[..at.min(text.len())]), message)),
+            Err(Stop::Wrong(at, message)) => {
+                Err(ReadError::new(line + newlines(text.get(..at).unwrap_or(text)), message))
+            }
         }
     }
 
@@ -131,7 +135,7 @@ impl Json {
         let (mut counted, mut line) = (0, line);
         elements(scan, "an array of sessions", &mut |scan| {
             elements(scan, "a session: an array of transactions", &mut |scan| {
-                line += newlines(&scan.text[counted..scan.at]);
+                line += newlines(scan.between(counted, scan.at));
                 counted = scan.at;
                 self.transaction(scan, session, line)
             })?;
@@ -145,7 +149,7 @@ impl Json {
         let text = scan.text;
         fields(scan, &mut |key, at| match key {
             b"events" => events = Some(at),
-            b"committed" => is_committed = !text[at..].starts_with(b"false"),
+            b"committed" => is_committed = !text.get(at..).unwrap_or_default().starts_with(b"false"),
             _ => {}
         })?;
         let status = if is_committed { Status::Committed } else { Status::Aborted };
@@ -168,7 +172,8 @@ impl Json {
             return Err(Stop::Wrong(start, "expected an event like {\"Write\": …}, found an empty one".to_string()));
         };
         if !is_write && !is_read {
-            let message = format!("unknown event `{}`; expected Write or Read", show(&scan.text[start..]));
+            let message =
+                format!("unknown event `{}`; expected Write or Read", show(scan.between(start, scan.text.len())));
             return Err(Stop::Wrong(start, message));
         }
         let (mut variable, mut version) = (None, None);

@@ -1,5 +1,7 @@
 //! Which format is this? The content tells: each format begins in a way of its own.
 
+#![warn(clippy::indexing_slicing)]
+
 use super::scan::{Scan, Stop, Syntax, show};
 use super::{FORMATS, Format, ReadError, binary};
 
@@ -9,10 +11,10 @@ const LOOK_MAX: usize = 1 << 16;
 /// The format of a text of which this is the beginning; `None` if more of it is needed, or if it is empty.
 pub(super) fn detect(text: &[u8], extension: &str, is_last: bool) -> Result<Option<Format>, ReadError> {
     let is_enough = is_last || text.len() >= LOOK_MAX;
-    if binary::MAGIC.starts_with(&text[..text.len().min(binary::MAGIC.len())]) && !text.is_empty() {
+    if binary::MAGIC.starts_with(text.get(..binary::MAGIC.len()).unwrap_or(text)) && !text.is_empty() {
         return if text.len() >= binary::MAGIC.len() { Ok(Some(Format::Binary)) } else { unknown(text, is_enough) };
     }
-    if let Some(version) = text.strip_prefix(&binary::MAGIC[..binary::MAGIC.len() - 1]).and_then(|rest| rest.first()) {
+    if let Some(version) = text.strip_prefix(binary::NAME).and_then(|rest| rest.first()) {
         let message =
             format!("this history is in version {version} of our binary form, and this txloom reads version 1");
         return Err(ReadError::new(0, message));
@@ -31,7 +33,7 @@ pub(super) fn detect(text: &[u8], extension: &str, is_last: bool) -> Result<Opti
         if !line.ends_with(b"\n") && !is_enough {
             return Ok(None);
         }
-        return match by_first_line(&text[start..]) {
+        return match by_first_line(text.get(start..).unwrap_or_default()) {
             Some(format) => Ok(Some(format)),
             None if is_enough => Err(strange(trimmed, line_number)),
             None => Ok(None),
@@ -91,7 +93,7 @@ fn of_map(text: &[u8], json: Format) -> Format {
         Err(Stop::End | Stop::Wrong(..)) => return if text.contains(&b'"') { json } else { Format::Edn },
     };
     // A colon behind a blank may begin a keyword of EDN.
-    let rest = &text[scan.at..];
+    let rest = scan.between(scan.at, text.len());
     let is_json = rest.starts_with(b":") || rest.trim_ascii_start().starts_with(b": ");
     match key {
         _ if !key.starts_with(b"\"") || !is_json => Format::Edn,
@@ -105,8 +107,9 @@ fn of_vector(inside: &[u8]) -> Option<Format> {
     let mut scan = Scan::new(inside, 0, Syntax::Edn);
     // Remarks inside a vector are EDN's.
     let at = scan.blanks().map_or(inside.len(), |()| scan.at);
-    match inside[at..].first() {
-        Some(b'{') => Some(of_map(&inside[at..], Format::Json)),
+    let first = inside.get(at..).unwrap_or_default();
+    match first.first() {
+        Some(b'{') => Some(of_map(first, Format::Json)),
         Some(b'#') => Some(Format::Edn),
         Some(b'[') => Some(Format::DbcopJson),
         Some(b']') => Some(Format::Json),
@@ -116,6 +119,7 @@ fn of_vector(inside: &[u8]) -> Option<Format> {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -169,9 +169,18 @@ pub struct ReadError {
     pub message: String,
 }
 
+/// The maximum length of a message, in characters.
+const MESSAGE_MAX: usize = 500;
+
 impl ReadError {
     pub(crate) fn new(line: usize, message: impl Into<String>) -> ReadError {
-        ReadError { line, message: message.into() }
+        let message: String = message.into();
+        // What was found may be a line of a hundred megabytes.
+        let message = match message.char_indices().nth(MESSAGE_MAX) {
+            Some((end, _)) => message.get(..end).map(|start| format!("{start}…")).unwrap_or_default(),
+            None => message,
+        };
+        ReadError { line, message }
     }
 }
 
@@ -200,6 +209,8 @@ pub struct Reader {
     decoder: Option<Box<dyn Decoder>>,
     /// What was fed and not yet decoded.
     rest: Vec<u8>,
+    /// The size of that at which it is worth another try: a record of many pieces would be looked at once for each.
+    worthwhile: usize,
     line: usize,
 }
 
@@ -207,7 +218,7 @@ impl Reader {
     /// A reader of a file of that name; only its extension matters, and only if the content does not tell.
     pub fn new(file: &str) -> Reader {
         let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension).to_lowercase();
-        Reader { extension, decoder: None, rest: Vec::new(), line: 1 }
+        Reader { extension, decoder: None, rest: Vec::new(), worthwhile: 0, line: 1 }
     }
 
     /// Takes the next piece.
@@ -219,7 +230,12 @@ impl Reader {
         }
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend_from_slice(piece);
+        if rest.len() < self.worthwhile {
+            self.rest = rest;
+            return Ok(());
+        }
         let used = self.decode(&rest, false)?;
+        self.worthwhile = if used == 0 { rest.len() * 2 } else { 0 };
         rest.drain(..used);
         self.rest = rest;
         Ok(())

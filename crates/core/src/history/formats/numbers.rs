@@ -1,5 +1,7 @@
 //! Formats whose records are lines.
 
+#![warn(clippy::indexing_slicing)]
+
 use super::scan::show;
 use super::{Decoder, Read, ReadError};
 

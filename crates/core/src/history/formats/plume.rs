@@ -3,6 +3,8 @@
 //! Transactions of a session come in the order in which they are first mentioned. A transaction -1 is Plume's way to list a
 //! write that was rolled back. The initial value is 0, unless somebody writes it.
 
+#![warn(clippy::indexing_slicing)]
+
 use std::collections::HashMap;
 
 use super::super::build::{Builder, Head};

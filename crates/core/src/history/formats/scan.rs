@@ -4,6 +4,8 @@
 //! one looks at its bytes. That is what makes reading fast: a hundred million elements are compared with what is known
 //! already, and never stored.
 
+#![warn(clippy::indexing_slicing)]
+
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
@@ -57,6 +59,11 @@ impl<'a> Scan<'a> {
         Scan { text, at, is_last: true, syntax }
     }
 
+    /// The bytes between two places, as far as there are any.
+    pub(super) fn between(&self, from: usize, to: usize) -> &'a [u8] {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -67,18 +74,23 @@ impl<'a> Scan<'a> {
 
     /// What stands here, for an error message.
     pub(super) fn found(&self) -> String {
-        show(&self.text[self.at.min(self.text.len())..])
+        show(self.between(self.at, self.text.len()))
     }
 
     /// Skips blanks: in EDN also commas, comments and discarded forms; in JSON also the separators, which say nothing that
     /// the brackets do not.
     pub(super) fn blanks(&mut self) -> Result<(), Stop> {
+        self.blanks_in(0)
+    }
+
+    /// Discarded forms count as nested: `#_ #_ #_ …` discards one after the other, each before the next.
+    fn blanks_in(&mut self, depth: usize) -> Result<(), Stop> {
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b',' => self.at += 1,
                 b':' if self.syntax == Syntax::Json => self.at += 1,
                 b';' if self.syntax == Syntax::Edn => {
-                    match self.text[self.at..].iter().position(|byte| *byte == b'\n') {
+                    match self.between(self.at, self.text.len()).iter().position(|byte| *byte == b'\n') {
                         Some(end) => self.at += end + 1,
                         None if self.is_last => self.at = self.text.len(),
                         None => return Err(Stop::End),
@@ -86,7 +98,7 @@ impl<'a> Scan<'a> {
                 }
                 b'#' if self.syntax == Syntax::Edn && self.text.get(self.at + 1) == Some(&b'_') => {
                     self.at += 2;
-                    self.skip(0)?;
+                    self.skip(depth + 1)?;
                 }
                 _ => break,
             }
@@ -99,21 +111,21 @@ impl<'a> Scan<'a> {
         self.blanks()?;
         let from = self.at;
         self.skip(0)?;
-        Ok(&self.text[from..self.at])
+        Ok(self.between(from, self.at))
     }
 
     fn skip(&mut self, depth: usize) -> Result<(), Stop> {
-        self.blanks()?;
-        let Some(byte) = self.peek() else { return Err(Stop::End) };
         if depth > DEPTH_MAX {
             return self.wrong("this is nested too deeply for a history");
         }
+        self.blanks_in(depth)?;
+        let Some(byte) = self.peek() else { return Err(Stop::End) };
         match byte {
             b'"' => self.skip_string(),
             b'[' | b'{' | b'(' => {
                 self.at += 1;
                 loop {
-                    self.blanks()?;
+                    self.blanks_in(depth)?;
                     match self.peek() {
                         None => return Err(Stop::End),
                         Some(b']' | b'}' | b')') => break,
@@ -195,7 +207,7 @@ impl<'a> Scan<'a> {
                 }
                 self.at = from;
                 self.skip_atom();
-                Ok(Token::Atom(&self.text[from..self.at]))
+                Ok(Token::Atom(self.between(from, self.at)))
             }
             b'[' | b'(' => {
                 self.at += 1;
@@ -207,7 +219,7 @@ impl<'a> Scan<'a> {
             }
             b'"' => {
                 self.skip_string()?;
-                Ok(Token::String(&self.text[from + 1..self.at - 1]))
+                Ok(Token::String(self.between(from + 1, self.at - 1)))
             }
             b'{' | b'}' | b'#' | b'\\' => self.wrong(format!("expected a value, found `{}`", self.found())),
             _ => {
@@ -218,7 +230,7 @@ impl<'a> Scan<'a> {
     }
 
     fn word(&self, from: usize) -> Token<'a> {
-        match &self.text[from..self.at] {
+        match self.between(from, self.at) {
             b"nil" | b"null" => Token::Nil,
             [b':', name @ ..] => Token::Keyword(name),
             atom => Token::Atom(atom),
@@ -243,7 +255,7 @@ impl<'a> Scan<'a> {
 /// The beginning of some bytes, for an error message.
 pub(super) fn show(bytes: &[u8]) -> String {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
-    let text = String::from_utf8_lossy(&line[..line.len().min(160)]);
+    let text = String::from_utf8_lossy(line.get(..160).unwrap_or(line));
     let short: String = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).take(40).collect();
     match short.as_str() {
         "" => "the end of the line".to_string(),
@@ -253,6 +265,7 @@ pub(super) fn show(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
@@ -285,6 +298,9 @@ mod tests {
         }
         assert!(matches!(values("]", Syntax::Edn), Err(Stop::Wrong(0, _))));
         assert!(matches!(values(&"[".repeat(1_000), Syntax::Json), Err(Stop::Wrong(..))));
+        assert!(matches!(values(&"#_ ".repeat(100_000), Syntax::Edn), Err(Stop::Wrong(..))));
+        assert!(matches!(values(&"#tag ".repeat(100_000), Syntax::Edn), Err(Stop::Wrong(..))));
+        assert!(matches!(values(&"[#_".repeat(100_000), Syntax::Edn), Err(Stop::Wrong(..))));
     }
 
     #[test]

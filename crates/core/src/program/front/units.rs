@@ -103,7 +103,7 @@ impl Source {
         for at in 0..tokens.len() {
             let token = &tokens[at];
             let is_hard = token.is_symbol(";") && self.ends.binary_search(&token.span.start).is_ok();
-            let is_quiet = self.quiet.iter().any(|range| range.contains(&token.span.start));
+            let is_quiet = self.is_quiet(token.span.start);
             let restarts = at > start && !is_quiet && begins_routine(&tokens[at..]) && self.begins_line(token);
             if restarts {
                 self.push(&mut units, &tokens[start..at]);
@@ -119,6 +119,12 @@ impl Source {
         }
         self.push(&mut units, &tokens[start..]);
         units
+    }
+
+    /// True where semicolons end nothing; the ranges are in the order of the file.
+    fn is_quiet(&self, at: usize) -> bool {
+        let behind = self.quiet.partition_point(|range| range.start <= at);
+        self.quiet[..behind].last().is_some_and(|range| range.contains(&at))
     }
 
     fn begins_line(&self, token: &Token<'_>) -> bool {

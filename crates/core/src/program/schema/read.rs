@@ -220,9 +220,9 @@ impl Reader {
         self.schema.views.insert(last_plain(&view.name), View { columns, query: view.query.clone(), span });
     }
 
-    /// A copy of a table that a later statement changes.
+    /// Takes a table that a later statement changes; the caller puts it back.
     fn existing(&mut self, name: &str, span: Span) -> Option<Table> {
-        let table = self.schema.tables.get(name).cloned();
+        let table = self.schema.tables.remove(name);
         if table.is_none() && !self.schema.views.contains_key(name) {
             let hint = suggest::hint(name, self.schema.tables.keys().map(String::as_str));
             let message = format!("there is no table {name}");
@@ -244,18 +244,18 @@ impl Reader {
 
     /// A foreign key without columns refers to the primary key, which may be declared further down.
     fn resolve_foreign_keys(&mut self) {
-        let keys: Vec<(String, Vec<String>)> =
+        let keys: BTreeMap<String, Vec<String>> =
             self.schema.tables.values().map(|table| (table.name.clone(), table.primary_key.clone())).collect();
         let mut unknown = Vec::new();
         for key in self.schema.tables.values_mut().flat_map(|table| &mut table.foreign_keys) {
-            match keys.iter().find(|(name, _)| *name == key.table) {
-                Some((_, primary)) if key.referred.is_empty() => key.referred = primary.clone(),
+            match keys.get(&key.table) {
+                Some(primary) if key.referred.is_empty() => key.referred = primary.clone(),
                 Some(_) => {}
                 None => unknown.push((key.span, key.table.clone())),
             }
         }
         for (span, table) in unknown {
-            let hint = suggest::hint(&table, keys.iter().map(|(name, _)| name.as_str()));
+            let hint = suggest::hint(&table, keys.keys().map(String::as_str));
             let message = format!("a foreign key refers to the table {table}, which is not created");
             self.diagnostics.push(Diagnostic::error(span, message).with_hint(hint.trim_start_matches("; ")));
         }

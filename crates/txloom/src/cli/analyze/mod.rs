@@ -266,11 +266,13 @@ fn try_all(
         let mut shown = report::fate(analysis, schedule, &fate);
         let entry = &mut told.schedules[at];
         if let (Some(cases), Fate::Manifest(manifest)) = (&mut cases, &fate) {
-            cases.write(&entry.name, &manifest.finding, &mut shown)?;
+            cases.write(&entry.name, &manifest.finding, &mut shown);
         }
         entry.fate = Some(shown);
     }
-    lose_all(settings, (project, analysis), (told, progress), (&mut runner, cases.as_mut()))
+    lose_all(settings, (project, analysis), (told, progress), (&mut runner, cases.as_mut()))?;
+    cases.iter().filter_map(cases::Folder::unwritten).for_each(|failure| streams.fail(failure));
+    Ok(())
 }
 
 fn lose_all(
@@ -288,7 +290,7 @@ fn lose_all(
         let remainder = trials.remainder(point).map_err(failure)?;
         let mut shown = report::remainder(analysis, point, &remainder);
         if let (Some(cases), Remainder::Broken { case, .. }) = (cases.as_deref_mut(), &remainder) {
-            cases.write_lost(&entry.transaction, case, &target, &mut shown)?;
+            cases.write_lost(&entry.transaction, case, &target, &mut shown);
         }
         entry.fate = Some(shown);
     }

@@ -73,17 +73,18 @@ pub(super) fn search(
         let shown = name.as_ref().unwrap_or(&info.default_level).to_string();
         told.run = Some(RunOn { target: info.target.clone(), version: info.version.to_string(), level: shown });
         super::super::settings::tell_of_kept(std::slice::from_ref(info), &settings.server, streams);
-        let folder =
+        let mut folder =
             settings.out.as_deref().map(|out| Folder::new(out, project, &settings.replay_flags)).transpose()?;
         told.anomalies = Some(anomalies.clone());
         progress.begin("running the tests");
         progress.leave(told);
         let trials = Trials::new(project, runner, name.clone(), given.is_some());
-        run_all(trials, &found, (&mut anomalies, folder), &mut |so_far| {
+        run_all(trials, &found, (&mut anomalies, folder.as_mut()), &mut |so_far| {
             told.anomalies = Some(so_far.clone());
             progress.leave(told);
             progress.has_stopped()
         })?;
+        folder.iter().filter_map(Folder::unwritten).for_each(|failure| streams.fail(failure));
         runs = Some(Runs::new(project, runner, name, given.is_some()));
     }
     told.anomalies = Some(anomalies.clone());
@@ -158,7 +159,7 @@ const REMEMBERED: Duration = Duration::from_millis(250);
 fn run_all(
     mut trials: Trials<'_>,
     found: &Searched,
-    (anomalies, folder): (&mut AnomaliesReport, Option<Folder>),
+    (anomalies, folder): (&mut AnomaliesReport, Option<&mut Folder>),
     is_over: &mut dyn FnMut(&AnomaliesReport) -> bool,
 ) -> Result<(), Failure> {
     let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
@@ -167,7 +168,7 @@ fn run_all(
     for (at, test) in found.tests.iter().enumerate() {
         if remembered.elapsed() > REMEMBERED {
             so_far.clone_from(anomalies);
-            tell(&mut so_far, found, &shown, None)?;
+            tell(&mut so_far, found, &shown, None);
             remembered = Instant::now();
         }
         if is_over(&so_far) {
@@ -175,7 +176,8 @@ fn run_all(
         }
         shown.insert(at, trials.run(test)?);
     }
-    tell(anomalies, found, &shown, folder)
+    tell(anomalies, found, &shown, folder);
+    Ok(())
 }
 
 /// Adds what became of the tests.
@@ -183,8 +185,8 @@ fn tell(
     anomalies: &mut AnomaliesReport,
     found: &Searched,
     shown: &BTreeMap<usize, Shown>,
-    mut folder: Option<Folder>,
-) -> Result<(), Failure> {
+    mut folder: Option<&mut Folder>,
+) {
     let is_manifest = |test: &usize| matches!(shown.get(test), Some(Shown::Manifest(_)));
     let count = found.anomalies.iter().filter(|anomaly| is_manifest(&anomaly.test)).count();
     anomalies.shown = Some((found.anomalies.len(), count));
@@ -198,14 +200,13 @@ fn tell(
         if let Shown::Manifest(finding) = one {
             structure.breaks = finding.breaks.clone();
             if let Some(folder) = &mut folder {
-                folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate)?;
+                folder.write(&structure_name(structure.number, &structure.class), finding, &mut fate);
                 structure.fate = Some(fate.clone());
-                folder.draw(&structure.picture(), &mut fate)?;
+                folder.draw(&structure.picture(), &mut fate);
             }
         }
         structure.fate = Some(fate);
     }
-    Ok(())
 }
 
 fn structure_name(number: usize, class: &str) -> String {

@@ -11,7 +11,7 @@ use txloom_core::program::state::{self, Samples};
 use txloom_core::search::cycles::Bounds;
 
 use super::super::args::{PolicyName, ServerArgs};
-use super::super::cases::{expand_any, read_file};
+use super::super::cases::expand_any;
 use super::super::failure::Failure;
 use super::super::settings::{self, is_stdin};
 use super::super::streams::Streams;
@@ -21,6 +21,7 @@ use crate::analyze::trial::Settings;
 use crate::analyze::{Project, SourceFile, project, unread};
 use crate::engines::Target;
 use crate::exit::Exit;
+use crate::files::{self, FileError, FileProblem, SOURCE_MAX, TEXT_MAX};
 use crate::frontends::{SourceLanguage, logs};
 use crate::memory::affordable_bytes;
 use crate::solver::Solver;
@@ -196,33 +197,36 @@ enum Log {
 /// So many bytes show whether something is a log.
 const BEGINNING: u64 = 64 << 10;
 
+/// What to do about a file of definitions that is too large.
+const DUMP_ADVICE: &str = "give the schema alone (pg_dump --schema-only, mysqldump --no-data --routines)";
+
 /// Looks into a file. A log is told by its name, or by its first lines if its name tells no language.
 fn open(path: &Path, streams: &mut Streams) -> Result<Input, Failure> {
     if is_stdin(path) {
         let mut input = streams.take_input();
         let mut beginning = Vec::new();
-        let failed = |error| Failure::bad_input(format!("cannot read the standard input: {error}"));
-        input.by_ref().take(BEGINNING).read_to_end(&mut beginning).map_err(failed)?;
+        let failed = |problem| FileError::new("read", Path::new("the standard input"), problem);
+        let all_read = input.by_ref().take(BEGINNING).read_to_end(&mut beginning);
+        all_read.map_err(|error| failed(FileProblem::Io(error)))?;
         if logs::begins_log(&beginning) {
             return Ok(Input::Log(Log::Stream(Box::new(io::Cursor::new(beginning).chain(input)))));
         }
-        input.read_to_end(&mut beginning).map_err(failed)?;
-        let text = String::from_utf8(beginning);
-        return text.map(Input::Text).map_err(|_| Failure::bad_input("the standard input is not UTF-8 text"));
+        let whole = io::Cursor::new(beginning).chain(input);
+        let text = files::read_from(whole, TEXT_MAX, DUMP_ADVICE).and_then(files::text);
+        return Ok(text.map(Input::Text).map_err(failed)?);
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let language = SourceLanguage::named(&path.to_string_lossy());
     // A comment of a source may say `WARNING: …`; what its name says counts.
     let is_log = extension == Some("log") || (language.is_none() && logs::is_log(path));
-    let cannot_read = |error: io::Error| Failure::bad_input(format!("cannot read {}: {error}", path.display()));
     if !is_log && language.is_some_and(|language| language != SourceLanguage::Sql) {
-        return std::fs::read(path).map(|bytes| Input::Text(source_text(bytes))).map_err(cannot_read);
+        return Ok(Input::Text(source_text(files::read_bytes(path, SOURCE_MAX, "leave it out")?)));
     }
     if !is_log {
-        return read_file(path, streams).map(Input::Text);
+        let text = files::text(files::read_bytes(path, TEXT_MAX, DUMP_ADVICE)?);
+        return Ok(Input::Text(text.map_err(|problem| FileError::new("read", path, problem))?));
     }
-    let file = File::open(path).map_err(cannot_read)?;
-    Ok(Input::Log(Log::File(file)))
+    Ok(Input::Log(Log::File(files::open(path)?)))
 }
 
 /// The text of a source. Old ones are in other encodings than UTF-8; their names and SQL are the same in Latin-1.
@@ -245,10 +249,8 @@ impl SearchSettings {
         let level = args.level.clone().unwrap_or_default();
         let is_serializable = LevelName::parse(&level).is_some_and(|level| level.as_str() == "serializable");
         let patterns = is_serializable && (args.on.is_none() || args.run) && args.initial.is_none();
-        let read = |path: &PathBuf| match std::fs::read_to_string(path) {
-            Ok(text) => Ok(SourceFile::new(path.display().to_string(), text)),
-            Err(error) => Err(Failure::bad_input(format!("cannot read {}: {error}", path.display()))),
-        };
+        let read =
+            |path: &PathBuf| files::read_text(path).map(|text| SourceFile::new(path.display().to_string(), text));
         let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| match range.contains(&value) {
             true => Ok(value),
             false => Err(Failure::bad_input(format!(
@@ -289,8 +291,7 @@ fn second(solver: SolverName) -> Result<Option<Arc<Second>>, Failure> {
 
 /// Reads sample values for the tables of an application.
 pub(super) fn samples(path: &Path, project: &Project) -> Result<Samples, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::bad_input(format!("cannot read {}: {error}", path.display())))?;
+    let text = files::read_text(path)?;
     let schema = state::Schema::from(&project.schema);
     state::read(&text, &path.display().to_string(), &schema).map_err(Failure::bad_input)
 }

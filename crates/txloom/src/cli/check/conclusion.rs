@@ -27,6 +27,7 @@ fn is_vacuous(history: &HistoryReport) -> bool {
 fn unread(failure: &Failure) -> Gap {
     let cause = match failure.exit {
         Exit::Unreachable => GapCause::Unreachable,
+        Exit::FileFailed => GapCause::FileFailed,
         _ => GapCause::BadInput,
     };
     Gap::new(cause, failure.message.trim_start_matches("txloom: "))

@@ -1,6 +1,5 @@
 //! From a file to a history.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use txloom_core::history::formats::{Read, ReadError, Reader};
 use super::super::failure::Failure;
 use super::super::settings::is_stdin;
 use super::super::streams::Streams;
+use crate::files::{self, FileError};
 
 /// Files are read in pieces of this size.
 const PIECE: usize = 1 << 20;
@@ -31,7 +31,7 @@ pub(super) fn load(path: &Path, streams: &mut Streams) -> Result<Loaded, Failure
     let read = if is_stdin(path) {
         read_from(streams.input(), &file)?
     } else {
-        let mut source = File::open(path).map_err(|error| cannot_read(&file, &error))?;
+        let mut source = files::open(path)?;
         read_from(&mut source, &file)?
     };
     Ok(Loaded { file, read, time: began.elapsed() })
@@ -45,14 +45,13 @@ fn read_from(source: &mut dyn io::Read, file: &str) -> Result<Read, Failure> {
             Ok(0) => return reader.finish().map_err(|error| wrong(file, &error)),
             Ok(length) => reader.feed(&piece[..length]).map_err(|error| wrong(file, &error))?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(cannot_read(file, &error)),
+            Err(error) => return Err(cannot_read(file, error)),
         }
     }
 }
 
-fn cannot_read(file: &str, error: &io::Error) -> Failure {
-    let source = if file == "-" { "the standard input" } else { file };
-    Failure::bad_input(format!("cannot read {source}: {error}"))
+fn cannot_read(file: &str, error: io::Error) -> Failure {
+    FileError::new("read", Path::new(if file == "-" { "the standard input" } else { file }), error).into()
 }
 
 /// `file:line: message`

@@ -27,6 +27,7 @@ use super::failure::Failure;
 use super::settings::{is_stdin, parse_duration};
 use super::streams::Streams;
 use crate::exit::Exit;
+use crate::files::{walk, write};
 use crate::report::model::check::{CheckReport, HistoryReport, VerdictReport, ViolationReport};
 use crate::report::model::{Body, Report};
 use crate::report::{json, svg, text};
@@ -141,29 +142,13 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             files.push(path.clone());
             continue;
         }
-        let before = files.len();
-        walk(path, &mut files)?;
-        files[before..].sort();
-        if files.len() == before {
+        let found = walk::files(path, |_| true)?;
+        if found.is_empty() {
             return Err(Failure::bad_input(format!("there are no files in the directory {}", path.display())));
         }
+        files.extend(found);
     }
     Ok(files)
-}
-
-fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let cannot_read = |error| Failure::bad_input(format!("cannot read {}: {error}", directory.display()));
-    for entry in std::fs::read_dir(directory).map_err(cannot_read)? {
-        let entry = entry.map_err(cannot_read)?;
-        // Links are not followed: they may lead in circles.
-        let kind = entry.file_type().map_err(cannot_read)?;
-        match kind {
-            _ if kind.is_dir() => walk(&entry.path(), files)?,
-            _ if kind.is_file() => files.push(entry.path()),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Draws the first cycle; without one, the first violation.
@@ -171,7 +156,7 @@ fn draw(path: &Path, histories: &[HistoryReport], streams: &mut Streams) -> Resu
     let violations: Vec<&ViolationReport> = histories.iter().flat_map(violations).collect();
     let cycle = violations.iter().find(|violation| !violation.cycle.is_empty());
     match cycle.or(violations.first()) {
-        Some(violation) => write_file(path, svg::print(violation).as_bytes()),
+        Some(violation) => Ok(write::file(path, svg::print(violation).as_bytes())?),
         None => {
             streams.complain(&format!(
                 "txloom: nothing to draw: no anomaly was found, so {} is not written",
@@ -205,9 +190,4 @@ fn print(report: CheckReport, concluded: &Conclusion, format: Format, streams: &
             conclude(concluded, streams)
         }
     }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, bytes)
-        .map_err(|error| Failure::bad_input(format!("cannot write to {}: {error}", path.display())))
 }

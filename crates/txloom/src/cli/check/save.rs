@@ -6,6 +6,7 @@ use txloom_core::history::History;
 use txloom_core::history::formats::{self, FORMATS, Format, binary};
 
 use super::super::failure::Failure;
+use crate::files::{FileError, write};
 
 /// The format that a file's ending names. Of formats that share an ending it is the first one of the table.
 pub(crate) fn format_of(path: &Path) -> Result<Format, Failure> {
@@ -33,7 +34,7 @@ pub(crate) fn save(path: &Path, history: &History, origin: Format) -> Result<(),
         format => formats::write(history, format)
             .map_err(|why| cannot(format!("{why}; a file that ends in .txh or .edn can hold every history")))?,
     };
-    std::fs::write(path, bytes).map_err(|error| cannot(error.to_string()))
+    write::file(path, &bytes).map_err(|error| FileError { attempt: "save the history to", ..error }.into())
 }
 
 #[cfg(test)]

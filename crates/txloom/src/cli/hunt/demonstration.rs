@@ -5,6 +5,7 @@
 //! reduced, explained and printed as plain SQL. Then that there is silence where nothing is wrong: the corpus runs on
 //! SQLite.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use txloom_core::case::{self, Case};
@@ -89,7 +90,10 @@ fn show_catch(
         return Err(Failure::interrupted());
     }
     let case_text = case::print::print(&parts::flatten(&finding));
-    let path = findings.write_case(CASE_NAME, &case_text).map_err(Failure::bad_input)?;
+    let path = findings.write_case(CASE_NAME, &case_text).unwrap_or_else(|error| {
+        streams.fail(&error.into());
+        PathBuf::from(format!("{CASE_NAME}.sql"))
+    });
     let replay = finding.replay_command(&path.display().to_string());
     let options = *streams.text_options();
     let schedules = if catch.schedule_count == 1 { "schedule" } else { "schedules" };

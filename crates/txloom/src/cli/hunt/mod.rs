@@ -41,7 +41,7 @@ const DEMONSTRATION_TIME: Duration = Duration::from_secs(5);
 pub fn run(args: &HuntArgs, streams: &mut Streams) -> Result<Exit, Failure> {
     let mut settings = HuntSettings::new(args)?;
     let mut findings = match &args.out {
-        Some(out) => Findings::open(out).map_err(Failure::bad_input)?,
+        Some(out) => Findings::open(out)?,
         None => Findings::later(Path::new(DIRECTORY)),
     };
     let mut exit = Exit::Clean;
@@ -90,7 +90,7 @@ fn hunt(settings: &HuntSettings, findings: Findings, streams: &mut Streams) -> R
     let whole = Report::concluded(Body::Hunt(Box::new(report)), &concluded);
     let is_kept = settings.is_out_named || (findings.is_open() && has_found(&summary));
     if let Some(Err(error)) = is_kept.then(|| findings.write_summary(&whole)) {
-        streams.complain(&format!("txloom: {error}"));
+        streams.fail(&error.into());
     }
     if settings.format == Format::Json {
         streams.print(&json::print(&whole))?;
@@ -107,7 +107,7 @@ fn has_found(summary: &Summary) -> bool {
 
 /// The conclusion of the hunt; a finding that could not be written is a gap, since its replay command does not work.
 fn concluded(summary: &Summary, is_unwritten: bool) -> Conclusion {
-    let unwritten = Gap::new(GapCause::BadInput, "a finding could not be written, see above");
+    let unwritten = Gap::new(GapCause::FileFailed, "a finding could not be written, see above");
     conclusion(summary).with_gaps(is_unwritten.then_some(unwritten))
 }
 

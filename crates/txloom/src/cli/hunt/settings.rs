@@ -16,6 +16,7 @@ use super::super::args::{Format, HuntArgs, PolicyName};
 use super::super::failure::Failure;
 use super::super::settings;
 use crate::engines::{Place, Target};
+use crate::files::{self, FileError};
 use crate::hunt::{Budget, DEFAULT_PROFILE, Storms};
 
 /// How long a hunt takes that is told neither a time nor a number of cases.
@@ -152,12 +153,11 @@ fn model(name: &str) -> Result<Model, Failure> {
             format!("there is no profile `{name}`{} (there are: {known}; or name a file, *.toml)", hint(name, names()));
         return Err(Failure::bad_input(message));
     }
-    profile::read(&read(Path::new(name), "the profile")?, name).map_err(Failure::bad_input)
+    profile::read(&read(Path::new(name), "read the profile")?, name).map_err(Failure::bad_input)
 }
 
-fn read(path: &Path, what: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::bad_input(format!("cannot read {what} {}: {error}", path.display())))
+fn read(path: &Path, what: &'static str) -> Result<String, Failure> {
+    Ok(files::read_text(path).map_err(|error| FileError { attempt: what, ..error })?)
 }
 
 fn known(args: &HuntArgs) -> Result<Known, Failure> {
@@ -166,7 +166,7 @@ fn known(args: &HuntArgs) -> Result<Known, Failure> {
     }
     let mut known = Known::shipped();
     for path in &args.known {
-        let text = read(path, "known behaviours from")?;
+        let text = read(path, "read known behaviours from")?;
         let more = Known::parse(&text, &path.display().to_string()).map_err(Failure::bad_input)?;
         known = known.join(more);
     }

@@ -28,6 +28,7 @@ use super::run::start;
 use super::settings::{RunSettings, tell_of_kept, with_flags};
 use super::streams::Streams;
 use crate::exit::Exit;
+use crate::files;
 use crate::hunt::findings::{DIRECTORY, Findings};
 use crate::interrupt;
 use crate::report::build::{finding_report, reduced_case};
@@ -190,7 +191,12 @@ fn reduce_one(
     let stays = |_| smaller.clone();
     let explained =
         if interrupt::requested() { smaller } else { oracle.explain(smaller.clone(), runner).unwrap_or_else(stays) };
-    let (text, path) = write(args, loaded, &explained.case)?;
+    let (text, written) = write(args, loaded, &explained.case);
+    // Without a file of its own, the case that was given shows the same.
+    let path = written.unwrap_or_else(|failure| {
+        streams.fail(&failure);
+        PathBuf::from(&loaded.file)
+    });
     let replay = with_flags(&replay(&explained, &path), &settings.replay_flags);
     let report = finding_report(&explained, text, replay);
     let is_shown = reduced.reproduced || interrupt::requested();
@@ -203,18 +209,17 @@ fn replay(finding: &Finding, path: &Path) -> String {
     command.replace(&format!(" --oracle {}", expectations::NAME), "")
 }
 
-/// Writes the reduced case where the user said, or among the findings. Gives its text and its file.
-fn write(args: &ReduceArgs, loaded: &LoadedCase, case: &Case) -> Result<(String, PathBuf), Failure> {
+/// Writes the reduced case where the user said, or among the findings. Gives its text, and its file if it has one.
+fn write(args: &ReduceArgs, loaded: &LoadedCase, case: &Case) -> (String, Result<PathBuf, Failure>) {
     let stem = cases::stem(&loaded.file);
     let Some(out) = &args.out else {
         let mut findings = Findings::later(Path::new(DIRECTORY));
         let text = print(&moved(case, &loaded.file, &findings.dir().join("case.sql")));
-        let path = findings.write_case(&format!("{stem}-reduced"), &text).map_err(Failure::bad_input)?;
-        return Ok((text, path));
+        let written = findings.write_case(&format!("{stem}-reduced"), &text);
+        return (text, written.map_err(Failure::from));
     };
     let path = if out.is_dir() { out.join(format!("{stem}.sql")) } else { out.clone() };
     let text = print(&moved(case, &loaded.file, &path));
-    std::fs::write(&path, &text)
-        .map_err(|error| Failure::bad_input(format!("cannot write {}: {error}", path.display())))?;
-    Ok((text, path))
+    let written = files::write::file(&path, text.as_bytes());
+    (text, written.map(|()| path).map_err(Failure::from))
 }

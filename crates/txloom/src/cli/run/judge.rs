@@ -142,14 +142,17 @@ fn judge(
             (VerdictReport::Unknown { reason }, Some(gap))
         }
         Verdict::Violated(findings) => {
-            let mut reports = Vec::new();
+            let (mut reports, mut unwritten) = (Vec::new(), None);
             for finding in findings {
                 // What cannot be found out about a finding does not make it less of one.
                 let explained = fatal(oracle.explain(finding.clone(), runner))?.unwrap_or(finding);
-                let replay = replay(settings, loaded, &explained)?;
+                let replay = replay(settings, loaded, &explained).unwrap_or_else(|failure| {
+                    unwritten = Some(Gap::new(GapCause::FileFailed, failure.message.trim_start_matches("txloom: ")));
+                    String::new()
+                });
                 reports.push(finding_report(&explained, print(&explained.case), replay));
             }
-            (VerdictReport::Violated { findings: reports }, None)
+            (VerdictReport::Violated { findings: reports }, unwritten)
         }
     })
 }

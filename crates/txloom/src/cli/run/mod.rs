@@ -112,19 +112,18 @@ pub(crate) fn run_on(
         return judge::run_on(oracle, settings, cases, runner, streams);
     }
     let mut shown = Shown::new(settings);
-    let mut failure = None;
+    let (mut failure, mut unwritten) = (None, Vec::new());
     for loaded in cases {
         if interrupt::requested() || streams.is_closed() {
             break;
         }
         match execute(settings, loaded, runner) {
             Ok(done) => {
-                if settings.record {
-                    record::write(loaded, &done)?;
-                }
+                let recorded = if settings.record { record::write(loaded, &done) } else { Ok(()) };
                 shown.show(done.report, done.gaps, streams)?;
+                unwritten.extend(recorded.err());
                 if let (Some(path), Some(history)) = (&settings.save_history, done.history) {
-                    failure = history::write(path, loaded, history).err();
+                    unwritten.extend(history::write(path, loaded, history).err());
                 }
             }
             Err(fatal) => {
@@ -134,6 +133,7 @@ pub(crate) fn run_on(
         }
     }
     let exit = shown.finish(cases.len(), streams)?;
+    unwritten.iter().for_each(|failure| streams.fail(failure));
     // The conclusion says that it was interrupted.
     failure.filter(|failure| failure.exit != Exit::Interrupted).map_or(Ok(exit), Err)
 }

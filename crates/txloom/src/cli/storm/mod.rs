@@ -232,7 +232,10 @@ fn concluded(
     unsaved: Option<Failure>,
     streams: &mut Streams,
 ) -> Conclusion {
-    let gap = |failure: &Failure| Gap::new(GapCause::BadInput, failure.message.trim_start_matches("txloom: "));
+    let gap = |failure: &Failure| {
+        let cause = if failure.exit == Exit::FileFailed { GapCause::FileFailed } else { GapCause::BadInput };
+        Gap::new(cause, failure.message.trim_start_matches("txloom: "))
+    };
     if let Some(failure) = &unsaved {
         streams.complain(&failure.message);
     }
@@ -247,7 +250,7 @@ fn keep_evidence(report: &StormReport, summary: &Summary) -> Result<Option<PathB
     let facts = is_stale.then(|| facts::collect(history).ok()).flatten();
     let stale = facts.and_then(|facts| stale_read(history, &facts)).map(|stale| excerpt(history, &stale));
     let mut findings = Findings::later(Path::new(DIRECTORY));
-    findings.write_history("storm", stale.as_ref().unwrap_or(history)).map(Some).map_err(Failure::bad_input)
+    Ok(Some(findings.write_history("storm", stale.as_ref().unwrap_or(history))?))
 }
 
 fn save_history(path: &Path, summary: &Summary) -> Result<(), Failure> {

@@ -14,6 +14,8 @@ use super::super::failure::Failure;
 use super::super::settings;
 use super::{AccessKind, Check, StormArgs};
 use crate::engines::{Place, Target};
+use crate::files::FileError;
+use crate::files::write::PendingFile;
 use crate::servers::StartLimit;
 use crate::storm::workload::Profile;
 use crate::storm::{Budget, FaultKind, PROFILES, Recurring, SESSIONS_MAX, Scale, Shape, Workload};
@@ -106,9 +108,9 @@ impl StormSettings {
 /// Sees that a history can be written there, before an hour of work depends on it.
 pub(super) fn prepare_history(path: &Path) -> Result<(), Failure> {
     save::format_of(path)?;
-    std::fs::File::create(path)
-        .map(drop)
-        .map_err(|error| Failure::bad_input(format!("cannot save a history to {}: {error}", path.display())))
+    // Dropped before it is complete, it leaves nothing behind.
+    let tried = PendingFile::create(path);
+    tried.map(drop).map_err(|error| FileError { attempt: "save a history to", ..error }.into())
 }
 
 /// What the workload is to be like.

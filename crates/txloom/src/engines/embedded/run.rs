@@ -9,13 +9,33 @@ use txloom_core::sql::StatementKind;
 use super::errors::db_error;
 use super::split::statements;
 
+/// The maximum size of a statement: its parser cannot be interrupted.
+const STATEMENT_MAX: usize = 16 << 20;
+
+/// The maximum size of an answer: a recursive query may never end.
+const ANSWER_MAX: usize = 256 << 20;
+
+/// The memory that a row takes.
+fn row_size(row: &Row) -> usize {
+    row.iter().map(|cell| size_of_val(cell) + cell.as_ref().map_or(0, Vec::len)).sum()
+}
+
+/// What SQLite says of things that are too large.
+fn too_big(message: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_TOOBIG), Some(message))
+}
+
 /// Executes one statement to its end.
 ///
 /// A column's type is the declared one; SQLite knows none for an expression, so there the storage class of the first
 /// value that is not NULL stands for it. Parameters are NULL, as in SQLite's own shell.
 pub(crate) fn run(connection: &Connection, sql: &str) -> rusqlite::Result<StatementResult> {
+    if sql.len() > STATEMENT_MAX {
+        return Err(too_big(format!("the statement has more than {} MB", STATEMENT_MAX >> 20)));
+    }
     let mut statement = connection.prepare(sql)?;
     let mut rows = Vec::new();
+    let mut size = 0;
     let mut classes: Vec<Option<&'static str>> = Vec::new();
     let mut cursor = statement.raw_query();
     while let Some(row) = cursor.next()? {
@@ -27,6 +47,10 @@ pub(crate) fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Statem
             let value = row.get_ref(index)?;
             *class = class.or(storage_class(value));
             cells.push(cell(value));
+        }
+        size += row_size(&cells);
+        if size > ANSWER_MAX {
+            return Err(too_big(format!("the answer has more than {} MB", ANSWER_MAX >> 20)));
         }
         rows.push(cells);
     }

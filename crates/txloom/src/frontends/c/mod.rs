@@ -34,7 +34,7 @@ mod statements;
 pub(crate) mod ecpg;
 
 use tree_sitter::{Node, Tree};
-use txloom_core::program::Span;
+use txloom_core::program::{Diagnostic, Span};
 
 use super::host::tree::{Class, Expr, ExprKind, Field, Method, Parameter, Stmt, StmtKind, Unit};
 use super::syntax::{Source, parse, parts, pieces};
@@ -43,7 +43,10 @@ use embedded::Cut;
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
     let cut = embedded::cut(text);
-    let Some(tree) = parse(&cut.text, &tree_sitter_c::LANGUAGE.into()) else { return Unit::default() };
+    let tree = match parse(&cut.text, &tree_sitter_c::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(reason) => return Unit::unread(reason),
+    };
     if !tree.root_node().has_error() {
         return read_tree(&cut, &cut.text, &tree);
     }
@@ -54,9 +57,9 @@ pub(crate) fn read(text: &str) -> Unit {
     if pieces.is_empty() {
         return read_tree(&cut, &cut.text, &tree);
     }
-    let units = pieces.iter().filter_map(|piece| {
-        let tree = parse(piece, &tree_sitter_c::LANGUAGE.into())?;
-        Some(read_tree(&cut, piece, &tree))
+    let units = pieces.iter().map(|piece| match parse(piece, &tree_sitter_c::LANGUAGE.into()) {
+        Ok(tree) => read_tree(&cut, piece, &tree),
+        Err(reason) => Unit::unread(reason),
     });
     Unit::together(units)
 }
@@ -70,6 +73,7 @@ fn read_tree(cut: &Cut, text: &str, tree: &Tree) -> Unit {
         lines,
         labels: Vec::new(),
         going: Vec::new(),
+        repeated: 0,
         unit: Unit::default(),
     };
     reader.source.mistakes(tree.root_node());
@@ -93,6 +97,8 @@ struct Reader<'s> {
     labels: Vec<(String, Vec<Node<'s>>)>,
     /// The labels that are being followed.
     going: Vec<String>,
+    /// The number of statements that were read again because a `goto` leads to them.
+    repeated: usize,
     unit: Unit,
 }
 
@@ -229,7 +235,7 @@ impl<'s> Reader<'s> {
 
     fn unknown_jump(&mut self, label: &str, span: Span) -> Stmt {
         let message = format!("where goto {label} leads is not followed");
-        self.source.unread.push((span, message));
+        self.source.unread.push(Diagnostic::warning(span, message));
         Stmt { kind: StmtKind::Return(None), span }
     }
 }

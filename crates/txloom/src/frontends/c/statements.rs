@@ -10,6 +10,9 @@ use super::{Reader, Shape, type_name};
 /// How deep a `goto` may lead to another one.
 const JUMPS_MAX: usize = 3;
 
+/// The maximum number of statements of one file that are read again because a `goto` leads to them.
+const REPEATED_MAX: usize = 5_000;
+
 impl<'s> Reader<'s> {
     /// The statements of a block, or of what a mistake has torn apart.
     pub(super) fn block<'t: 's>(&mut self, node: Node<'t>) -> Vec<Stmt> {
@@ -183,9 +186,11 @@ impl<'s> Reader<'s> {
     pub(super) fn go_to(&mut self, label: &str, span: Span) -> Vec<Stmt> {
         let is_later = |nodes: &[Node<'_>]| nodes.first().is_some_and(|first| first.start_byte() > span.start);
         let tail = self.labels.iter().find(|(name, nodes)| name == label && is_later(nodes)).cloned();
-        let Some((_, nodes)) = tail.filter(|_| self.going.len() < JUMPS_MAX) else {
+        let is_near = |nodes: &[Node<'_>]| self.going.len() < JUMPS_MAX && self.repeated + nodes.len() <= REPEATED_MAX;
+        let Some((_, nodes)) = tail.filter(|(_, nodes)| is_near(nodes)) else {
             return vec![self.unknown_jump(label, span)];
         };
+        self.repeated += nodes.len();
         self.going.push(label.to_string());
         let mut statements: Vec<Stmt> = nodes.into_iter().flat_map(|node| self.statement(node)).collect();
         self.going.pop();

@@ -26,8 +26,7 @@ pub(crate) fn read(
     let mut readings: BTreeMap<usize, FileReading> = units
         .iter()
         .map(|(file, unit)| {
-            let said = unit.unread.iter().map(|(span, message)| Diagnostic::warning(*span, message.clone()));
-            (*file, FileReading { diagnostics: said.collect(), language, ..FileReading::default() })
+            (*file, FileReading { diagnostics: unit.unread.clone(), language, ..FileReading::default() })
         })
         .collect();
     let mut sites = sites_in(units, &world);

@@ -3,7 +3,7 @@
 //! Chains of one operator (`"SELECT " + a + " FROM " + …`) and of `else if` are lists, not nests: people write them
 //! hundreds of links long.
 
-use txloom_core::program::Span;
+use txloom_core::program::{Diagnostic, Span};
 
 /// What one file defines.
 #[derive(Debug, Clone, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct Unit {
     /// Its classes; what stands outside of any is in a class with an empty name.
     pub(crate) classes: Vec<Class>,
     /// What could not be read, and why.
-    pub(crate) unread: Vec<(Span, String)>,
+    pub(crate) unread: Vec<Diagnostic>,
 }
 
 /// A class, or the functions and globals of a file.
@@ -262,6 +262,12 @@ pub(crate) enum Operator {
 }
 
 impl Unit {
+    /// A file that was not read, and why.
+    pub(crate) fn unread(reason: String) -> Unit {
+        let start = Span { start: 0, end: 0, line: 1 };
+        Unit { classes: Vec::new(), unread: vec![Diagnostic::error(start, reason)] }
+    }
+
     /// One file again, of what its pieces say.
     pub(crate) fn together(units: impl Iterator<Item = Unit>) -> Unit {
         let mut whole = Unit { classes: vec![Class::default()], unread: Vec::new() };

@@ -31,6 +31,9 @@ pub(crate) enum Value {
     Unknown(Span),
 }
 
+/// The maximum size of a text that is put together; a longer one is any text. (`s = s + s` doubles it each time.)
+const TEMPLATE_MAX: usize = 1 << 20;
+
 /// How many pieces of a text are put together again: more are any value.
 const JOINED_MAX: usize = 100;
 
@@ -108,8 +111,29 @@ impl Template {
         })
     }
 
+    /// A measure of the memory that it takes.
+    fn size(&self) -> usize {
+        let size = |piece: &Piece| match piece {
+            Piece::Text { text, .. } => text.len(),
+            Piece::Hole { name, .. } => name.len(),
+        };
+        self.pieces.iter().map(|piece| size(piece) + size_of::<Piece>()).sum()
+    }
+
+    /// A text of which nothing is known any more, but the place of its first piece.
+    fn forgotten(&self) -> Template {
+        let span = self.pieces.first().map_or(Span::default(), |piece| match piece {
+            Piece::Text { span, .. } | Piece::Hole { span, .. } => *span,
+        });
+        let hole = Piece::Hole { value: any(span), sort: Sort::Text, name: String::new(), span };
+        Template { pieces: vec![hole], held: None }
+    }
+
     /// This text and then another.
     pub(crate) fn then(mut self, other: Template) -> Template {
+        if self.size() + other.size() > TEMPLATE_MAX {
+            return self.forgotten();
+        }
         self.held = None;
         self.pieces.extend(other.pieces);
         self

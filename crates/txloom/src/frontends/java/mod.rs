@@ -24,7 +24,10 @@ use super::syntax::{self, Source};
 
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
-    let Some(tree) = syntax::parse(text, &tree_sitter_java::LANGUAGE.into()) else { return Unit::default() };
+    let tree = match syntax::parse(text, &tree_sitter_java::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(reason) => return Unit::unread(reason),
+    };
     let mut reader = Reader { source: Source::new(text, "Java"), found: Vec::new(), outer: None };
     reader.source.mistakes(tree.root_node());
     reader.classes(tree.root_node());

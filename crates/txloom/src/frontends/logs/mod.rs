@@ -100,6 +100,7 @@ use std::path::Path;
 use txloom_core::program::schema::Schema;
 use txloom_core::program::{Diagnostic, Language, Program, Span};
 
+use crate::files::{self, FileError};
 pub use build::Writing;
 use collect::Collector;
 use detect::{Format, Unknown};
@@ -120,7 +121,10 @@ const BUFFER: usize = 1 << 20;
 /// Why a log could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The file cannot be opened or read.
+    /// The file cannot be opened.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The log cannot be read any further.
     #[error("cannot read {name}: {error}")]
     Io {
         /// The file.
@@ -165,9 +169,7 @@ pub struct LogReading {
 
 /// Whether a file looks like a log, whatever its name.
 pub fn is_log(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut beginning));
-    read.is_ok() && begins_log(&beginning)
+    begins_log(&files::beginning(path, 64 << 10))
 }
 
 /// Whether these are the first bytes of a log.
@@ -178,8 +180,7 @@ pub fn begins_log(beginning: &[u8]) -> bool {
 /// Reads a log file; `rows` are the INSERTs that the tables began with.
 pub fn read(path: &Path, schema: &Schema, rows: &[String]) -> Result<LogReading, LogError> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| LogError::Io { name: name.clone(), error })?;
-    read_from(file, &name, schema, rows)
+    read_from(files::open(path)?, &name, schema, rows)
 }
 
 /// Reads a log from anywhere. It is read a second time, if that tells more.

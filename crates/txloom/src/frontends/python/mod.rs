@@ -43,7 +43,10 @@ const SCRIPT: &str = "script";
 
 /// Reads a file.
 pub(crate) fn read(text: &str) -> Unit {
-    let Some(tree) = parse(text, &tree_sitter_python::LANGUAGE.into()) else { return Unit::default() };
+    let tree = match parse(text, &tree_sitter_python::LANGUAGE.into()) {
+        Ok(tree) => tree,
+        Err(reason) => return Unit::unread(reason),
+    };
     if !tree.root_node().has_error() {
         return read_tree(text, &tree);
     }
@@ -55,9 +58,9 @@ pub(crate) fn read(text: &str) -> Unit {
     if pieces.is_empty() {
         return read_tree(text, &tree);
     }
-    let units = pieces.iter().filter_map(|piece| {
-        let tree = parse(piece, &tree_sitter_python::LANGUAGE.into())?;
-        Some(read_tree(piece, &tree))
+    let units = pieces.iter().map(|piece| match parse(piece, &tree_sitter_python::LANGUAGE.into()) {
+        Ok(tree) => read_tree(piece, &tree),
+        Err(reason) => Unit::unread(reason),
     });
     Unit::together(units)
 }

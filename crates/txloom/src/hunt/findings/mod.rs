@@ -22,6 +22,7 @@ use txloom_core::history::History;
 use txloom_core::history::formats::{Format, binary};
 
 use super::{Found, Plan, StormFound};
+use crate::files::{self, FileError};
 use crate::report::build::{engine_version, finding_report};
 use crate::report::json;
 use crate::report::model::{Body, FindingReport, FindingsReport, Report, StormReport};
@@ -42,11 +43,17 @@ pub struct FindingsError {
     pub path: PathBuf,
     /// Why it failed.
     pub problem: String,
+    /// True if another name would help; false if the machine is at fault (a full disk, missing permissions).
+    pub is_bad_input: bool,
 }
 
 impl FindingsError {
     fn of<'a>(attempt: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> FindingsError + 'a {
-        move |error| FindingsError { attempt, path: path.to_path_buf(), problem: error.to_string() }
+        move |error| {
+            let error = FileError::new(attempt, path, error);
+            let is_bad_input = error.is_bad_input();
+            FindingsError { attempt, path: error.path, problem: error.problem.to_string(), is_bad_input }
+        }
     }
 }
 
@@ -96,7 +103,7 @@ impl Findings {
     /// Writes a case under a name of its own: `NAME.sql`, or `NAME-2.sql` if that holds something else.
     pub fn write_case(&mut self, name: &str, text: &str) -> Result<PathBuf, FindingsError> {
         self.next_number()?;
-        let holds_it = |path: &PathBuf| fs::read(path).is_ok_and(|there| there == text.as_bytes());
+        let holds_it = |path: &PathBuf| files::beginning(path, text.len() as u64 + 1) == text.as_bytes();
         let there = names(&self.dir, name, "sql").take_while(|path| path.exists()).find(holds_it);
         there.map_or_else(|| self.put_first(names(&self.dir, name, "sql"), text.as_bytes()), Ok)
     }
@@ -201,7 +208,8 @@ impl Findings {
 fn first_number(dir: &Path) -> Result<usize, FindingsError> {
     if dir.exists() && !dir.is_dir() {
         let problem = "it is a file; findings need a directory of their own".to_string();
-        return Err(FindingsError { attempt: "use the directory", path: dir.to_path_buf(), problem });
+        let path = dir.to_path_buf();
+        return Err(FindingsError { attempt: "use the directory", path, problem, is_bad_input: true });
     }
     fs::create_dir_all(dir).map_err(FindingsError::of("make the directory", dir))?;
     let entries = fs::read_dir(dir).map_err(FindingsError::of("read the directory", dir))?;

@@ -53,7 +53,8 @@ pub struct CoveredReport {
 /// A part of the scope that was not covered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GapReport {
-    /// `not-read`, `not-searched`, `out-of-budget`, `not-judged`, `environment`, `unstable`, `bad-input`, `unreachable`.
+    /// `not-read`, `not-searched`, `out-of-budget`, `not-judged`, `environment`, `unstable`, `bad-input`, `file-failed`,
+    /// `unreachable`.
     pub cause: String,
     /// The file and line, the case or the target.
     #[serde(default, skip_serializing_if = "String::is_empty")]

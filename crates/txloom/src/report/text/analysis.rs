@@ -134,7 +134,7 @@ impl Printer<'_> {
         // Writing to memory does not fail; if it did, there would be nothing to show.
         let _ = report.write(Sources::new(self.sources), &mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        renumbered(&text, self.sources).lines().map(|line| line.trim_end().to_string() + "\n").collect()
+        renumbered(&text, self.sources).lines().map(|line| clipped(line.trim_end()) + "\n").collect()
     }
 
     fn fate_notes(&self, fate: Option<&FateReport>) -> Vec<String> {
@@ -354,4 +354,18 @@ pub fn print_analysis_tables(report: &AnalysisReport, sources: &[SourceFile], op
     let printer = Printer { sources, options };
     let remarks: String = report.remarks.iter().map(|remark| printer.remark(remark, None) + "\n").collect();
     remarks + &report.tables.as_ref().map(|tables| printer.tables(tables)).unwrap_or_default()
+}
+
+/// The maximum length of a line of a picture, colours included: sources may have lines of a megabyte.
+const PICTURE_WIDTH_MAX: usize = 600;
+
+/// The beginning of a line that is too long.
+fn clipped(line: &str) -> String {
+    let Some((end, _)) = line.char_indices().nth(PICTURE_WIDTH_MAX) else { return line.to_string() };
+    // A colour code that was cut in two would colour, or swallow, what follows.
+    let shown = &line[..end];
+    let is_open = |at: &usize| !shown[*at..].contains('m');
+    let end = shown.rfind('\u{1b}').filter(is_open).unwrap_or(end);
+    let reset = if shown.contains('\u{1b}') { "\u{1b}[0m" } else { "" };
+    format!("{}…{reset}", &line[..end])
 }

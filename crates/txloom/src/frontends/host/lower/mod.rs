@@ -183,6 +183,8 @@ pub(crate) struct Lowerer<'p> {
     home: usize,
     out: Vec<Statement>,
     emitted: usize,
+    /// Whether a limit was reached, and that has been said.
+    is_cut: bool,
     slots: Vec<Slot>,
     state: State,
     next_object: usize,
@@ -230,6 +232,7 @@ impl<'p> Lowerer<'p> {
             home,
             out: Vec::new(),
             emitted: 0,
+            is_cut: false,
             slots: Vec::new(),
             state: State::default(),
             next_object: 0,
@@ -302,7 +305,11 @@ impl<'p> Lowerer<'p> {
     }
 
     fn emit(&mut self, kind: StatementKind, span: Span) {
-        if self.state.is_dead || self.emitted > STATEMENTS_MAX {
+        if self.state.is_dead {
+            return;
+        }
+        if self.emitted > STATEMENTS_MAX {
+            self.cut(span, "with everything that it calls, this is too long to be followed");
             return;
         }
         self.emitted += 1;
@@ -349,10 +356,18 @@ impl<'p> Lowerer<'p> {
         self.frames.last_mut().expect("a frame is there as long as something is followed")
     }
 
+    /// Says that a limit was reached, once. Anything may stand in what is not followed: that is an error, not a remark.
+    fn cut(&mut self, span: Span, message: &str) {
+        if !std::mem::replace(&mut self.is_cut, true) {
+            let file = self.file();
+            self.diagnostics.push((file, Diagnostic::error(span, message)));
+        }
+    }
+
     /// Goes one level deeper, or says that it is too deep.
     fn deeper<T>(&mut self, span: Span, otherwise: T, inside: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= DEPTH_MAX || self.emitted > STATEMENTS_MAX {
-            self.warn(span, "this is nested too deeply to be followed", "");
+            self.cut(span, "this is nested too deeply, or too long, to be followed");
             return otherwise;
         }
         self.depth += 1;

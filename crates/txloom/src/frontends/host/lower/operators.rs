@@ -9,9 +9,16 @@ use super::Lowerer;
 use super::join::{OPTIONS_MAX, leaves};
 use super::statements::is_truth;
 
+/// The maximum number of parts of an operand; the value of a larger expression is any value. (What walks an expression
+/// recurses, and a chain of operators is as deep as it is long.)
+pub(in crate::frontends::host) const EXPRESSION_MAX: usize = 500;
+
 impl<'p> Lowerer<'p> {
     pub(super) fn binary(&self, op: BinaryOp, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
         let span = self.at(span);
+        if left.exceeds(EXPRESSION_MAX) || right.exceeds(EXPRESSION_MAX) {
+            return any(span);
+        }
         let (left, right) = (Box::new(left), Box::new(right));
         ir::Expr { kind: ir::ExprKind::Binary { op, left, right }, span }
     }

@@ -9,6 +9,9 @@ use txloom_core::program::{Expr, ExprKind, SqlPart, Statement, StatementKind};
 
 use super::walk;
 
+/// The maximum number of parts of an expression that takes the place of a variable: expressions must not grow without end.
+const COPIED_MAX: usize = 100;
+
 /// What each variable is known to repeat. What is learnt inside of a branch is undone behind it.
 #[derive(Default)]
 struct Known {
@@ -141,7 +144,7 @@ impl Copies<'_> {
         let is_simple = match &value.kind {
             ExprKind::Variable(name) => *name != variable.name,
             ExprKind::Literal(_) | ExprKind::Found | ExprKind::RowCount => true,
-            _ => count(&self.uses) == 1 && count(&self.definitions) == 1,
+            _ => count(&self.uses) == 1 && count(&self.definitions) == 1 && !value.exceeds(COPIED_MAX),
         };
         if is_simple && !value.uses().iter().any(|used| used.name == variable.name) {
             known.set(&variable.name, Some(value.clone()));
