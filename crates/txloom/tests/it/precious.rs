@@ -86,7 +86,7 @@ fn mariadb_sees_no_statement_about_another_database() {
         let options = ServerOptions { extra, ..ServerOptions::default() };
         let server = PrivateMySql::start(Product::MariaDb, &Programs::Newest, options);
         let server = server.unwrap_or_else(|error| panic!("{error}"));
-        let socket = server.socket().display().to_string();
+        let socket = server.socket_path().display().to_string();
         let ask = |sql: &str| {
             let login = ["--no-defaults", "-N", "-S", &socket, "-u", server.superuser()];
             run(Command::new("mariadb").args(login).args(["-e", sql]))
