@@ -10,8 +10,8 @@
 //!
 //! * A call that **failed** is refused if none of its committed transactions changed anything. One that has committed a
 //!   part of its work is not: its caller sees a failure, and half of the work is done.
-//! * A call that **returned** is refused if an UPDATE or DELETE of one row, found by its whole key, met no row, and the call
-//!   has changed nothing else.
+//! * A call that **returned** is refused if an UPDATE or DELETE of one row, found by its whole key, met no row, and the
+//!   call has changed nothing else.
 
 use sqlparser::ast::{
     Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, ObjectName, Statement, TableFactor, TableWithJoins,
