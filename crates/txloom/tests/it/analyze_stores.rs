@@ -59,7 +59,7 @@ fn cases_route_sessions_and_run_again() {
         let cases: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "sql")).collect();
         let text = |path: &std::path::PathBuf| std::fs::read_to_string(path).expect("it is text");
         let routed = cases.iter().find(|path| text(path).contains("[route ")).expect("a session goes to another node");
-        let again = output(&["run", &routed.display().to_string(), "--on", "replicas:3", "--oracle", "calls"]);
+        let again = output(&["run", &routed.display().to_string(), "--on", "replicas:2", "--oracle", "calls"]);
         assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
     });
 }
