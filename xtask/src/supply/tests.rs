@@ -91,6 +91,6 @@ fn the_bill_of_materials_is_complete() {
     let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     assert!(names.contains(&"txloom-core") && names.contains(&"sqlparser"), "{names:?}");
     assert!(!names.contains(&"proptest"), "what only tests need is no part of a release");
-    let dependencies = array(&document["dependencies"]).map(|one| text(&one["ref"])).count();
+    let dependencies = array(&document["dependencies"]).filter(|one| one["ref"].is_string()).count();
     assert_eq!(dependencies, packages.len());
 }

@@ -70,7 +70,7 @@ mod tests {
         assert!(parse(&chain(DEPTH_MAX - 1)).is_some());
         assert!(parse(&chain(100_000)).is_none());
         assert!(parse(&format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000))).is_none());
-        for repeated in ["a || ", "a :: int = ", "- ", "NOT ", "1 UNION SELECT ", "a IS NULL IS ", "CASE WHEN "] {
+        for repeated in ["a || ", "a :: int = ", "- ", "NOT ", "1 UNION SELECT ", "a IS NULL IS "] {
             assert!(parse(&format!("SELECT {}1", repeated.repeat(100_000))).is_none(), "{repeated}");
         }
     }

@@ -103,6 +103,7 @@ fn other_formats() {
 #[test]
 fn applications() {
     let nested: String = (0..2_000).map(|depth| format!("{}if x:\n", " ".repeat(depth + 1))).collect();
+    let (braces, ends) = ("{".repeat(50_000), "}".repeat(50_000));
     let doubled = "s = s + s; ".repeat(60);
     let columns: Vec<String> = (0..20_000).map(|n| format!("c{n} INT")).collect();
     let jumps: String = (0..3_000).map(|n| format!("L{n}: goto L{};\n", (n + 1) % 3_000)).collect();
@@ -121,7 +122,7 @@ fn applications() {
             5,
             "",
         ),
-        input("braces.pgc", format!("void f() {{ {} EXEC SQL UPDATE t SET a = 1; }}", "{".repeat(50_000)), 5, "deeply"),
+        input("braces.pgc", format!("void f() {{ {braces} EXEC SQL UPDATE t SET a = 1; {ends} }}"), 5, "deeply"),
         input("jumps.pgc", format!("void f() {{ EXEC SQL UPDATE t SET a = 1; {jumps} }}"), 0, "1 procedures"),
         input(
             "columns.sql",

@@ -118,8 +118,8 @@ fn of_vector(inside: &[u8]) -> Option<Format> {
     }
 }
 
-#[cfg(test)]
 #[allow(clippy::indexing_slicing)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

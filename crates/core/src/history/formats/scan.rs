@@ -264,8 +264,8 @@ pub(super) fn show(bytes: &[u8]) -> String {
     }
 }
 
-#[cfg(test)]
 #[allow(clippy::indexing_slicing)]
+#[cfg(test)]
 mod tests {
     use super::*;
 
