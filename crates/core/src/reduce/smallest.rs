@@ -16,8 +16,9 @@
 //!   one after the other   not           so each transaction by itself keeps the assertion
 //! ```
 //!
-//! *Declarations.* An engine that breaks a constraint in a single session breaks the assertion about it one after the other,
-//! too, and without the constraint anything does. Then the constraints of the tables that the assertion is about stay.
+//! *Declarations.* An engine that breaks a constraint in a single session breaks the assertion about it one after the
+//! other, too, and without the constraint anything does. Then the constraints of the tables that the assertion is about
+//! stay.
 
 use std::collections::BTreeSet;
 

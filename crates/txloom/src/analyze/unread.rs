@@ -7,7 +7,7 @@
 //! |---|---|
 //! | a trigger on a table that a procedure writes | the statement that writes |
 //! | a function of the project that touches tables, called inside of a statement | that statement |
-//! | a library that makes up its statements (an object-relational mapper), or sends them in a way that is not followed | its first mention |
+//! | a library that makes up its statements (an object-relational mapper), or sends them unseen | its first mention |
 //! | sources without a single statement | the first source |
 
 use std::collections::BTreeSet;

@@ -239,8 +239,8 @@ pub struct LevelsArgs {
 /// The flags of `doctor`.
 #[derive(Debug, Default, clap::Args)]
 pub struct DoctorArgs {
-    /// Running servers: say what the user can do there that is not needed, and print the statements that make one who can do
-    /// no more than is needed
+    /// Running servers: say what the user can do there that is not needed, and print the statements that make one who
+    /// can do no more than is needed
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
     /// Drop the databases that killed runs of this machine left on these servers

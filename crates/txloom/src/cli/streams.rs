@@ -147,7 +147,8 @@ impl Streams {
         self.print_exactly(&escaped(text))
     }
 
-    /// Prints a text as it is: for formats that must be read again byte by byte. A pipe whose reader has gone (`| head`) is no error: it closes the stream.
+    /// Prints a text as it is: for formats that must be read again byte by byte. A pipe whose reader has gone (`| head`)
+    /// is no error: it closes the stream.
     pub fn print_exactly(&mut self, text: &str) -> Result<(), Failure> {
         if self.closed {
             return Ok(());

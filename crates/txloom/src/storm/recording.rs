@@ -1,8 +1,8 @@
 //! Everything that the sessions of a storm have written down.
 //!
-//! A storm of ten minutes has millions of transactions. As values, each takes hundreds of bytes; here each takes about fifty,
-//! since keys are small, and versions and moments are close to the ones before. Transactions come back one at a time, those
-//! of all sessions in the order in which they began:
+//! A storm of ten minutes has millions of transactions. As values, each takes hundreds of bytes; here each takes about
+//! fifty, since keys are small, and versions and moments are close to the ones before. Transactions come back one at a
+//! time, those of all sessions in the order in which they began:
 //!
 //! ```text
 //!   session 0   ①④ … bytes      ⑤⑥ … bytes

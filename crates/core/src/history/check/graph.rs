@@ -124,8 +124,8 @@ pub struct GraphScope {
     pub has_rw: bool,
 }
 
-/// Edges on their way into a graph. They are given several times: first they are counted, then they are put in their places.
-/// So they are never stored twice, and it is known how much memory they take before it is asked for.
+/// Edges on their way into a graph. They are given several times: first they are counted, then they are put in their
+/// places. So they are never stored twice, and it is known how much memory they take before it is asked for.
 pub(super) struct Edges {
     /// While counting: by node, how many edges leave it. Then: where its next edge goes.
     next: Vec<u32>,

@@ -1,8 +1,8 @@
 //! The parts of a history that can hold cycles.
 //!
-//! Transactions have an obvious order: the one in which they ended. On a healthy database nearly every edge leads forward in
-//! it, and a graph whose edges all lead forward has no cycle. Where an edge leads back, a cycle has to stay within the
-//! *stretch* of transactions that such edges span:
+//! Transactions have an obvious order: the one in which they ended. On a healthy database nearly every edge leads
+//! forward in it, and a graph whose edges all lead forward has no cycle. Where an edge leads back, a cycle has to stay
+//! within the *stretch* of transactions that such edges span:
 //!
 //! ```text
 //!   ended   1   2   3   4   5   6   7   8   9

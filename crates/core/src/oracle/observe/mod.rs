@@ -1,9 +1,9 @@
 //! What a run observed, and the first thing in which another run differs that ought to have observed the same.
 //!
 //! Compared are the answers to the steps (rows as values, counts, classes of errors) and the final state. Rows have no
-//! order unless the query asks for one. Which of several constraints refuses a statement is promised nowhere, and depends on
-//! the order in which an engine checks them: such errors are one class here. Waiting, notices and texts of errors are not compared: the other run, one
-//! transaction or one statement at a time, has nobody to wait for.
+//! order unless the query asks for one. Which of several constraints refuses a statement is promised nowhere, and
+//! depends on the order in which an engine checks them: such errors are one class here. Waiting, notices and texts of
+//! errors are not compared: the other run, one transaction or one statement at a time, has nobody to wait for.
 
 pub(in crate::oracle) mod words;
 

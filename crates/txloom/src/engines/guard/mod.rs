@@ -5,8 +5,8 @@
 //! (`EXECUTE` of a variable, `dblink`); where such a thing can be seen to happen, it is refused, too.
 //!
 //! A text is read twice. The first reading is SQL's: strings and comments are no statements. Servers disagree with it in
-//! corners (backslashes, comments that are executed or nested, bodies of functions in strings), and what hides there must not
-//! get through: so a text with any of these is read a second time, with all quotes and comments taken for blanks. The
+//! corners (backslashes, comments that are executed or nested, bodies of functions in strings), and what hides there must
+//! not get through: so a text with any of these is read a second time, with all quotes and comments taken for blanks. The
 //! second reading may refuse a harmless text, and never lets more through.
 
 mod mysql;
