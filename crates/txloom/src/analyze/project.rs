@@ -215,7 +215,9 @@ impl Project {
         let mut told = BTreeSet::new();
         for (access, file) in self.accesses.iter().zip(&self.homes) {
             for one in access.nodes.iter().flat_map(|node| &node.access.tables) {
-                let is_known = self.schema.table(&one.table).is_some();
+                let is_said =
+                    || self.diagnostics.iter().any(|(at, said)| at == file && said.span.start == one.span.start);
+                let is_known = self.schema.table(&one.table).is_some() || is_said();
                 if !is_known && told.insert(one.table.clone()) {
                     let message = format!("the table {} is not known: nothing can be said of its rows", one.table);
                     let hint = "give its definition with --schema FILE, e.g. what `pg_dump --schema-only` or `mysqldump \

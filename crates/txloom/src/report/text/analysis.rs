@@ -190,13 +190,8 @@ impl Printer<'_> {
     }
 
     fn conclusion(&self, report: &AnalysisReport) -> String {
-        let SummaryReport { procedures, transactions, statements, understood, .. } = report.summary;
-        let mut text = format!(
-            "{}, {}; {understood} of {} understood\n",
-            count(procedures as u64, "procedure"),
-            count(transactions as u64, "transaction"),
-            count(statements as u64, "statement"),
-        );
+        let SummaryReport { statements, understood, .. } = report.summary;
+        let mut text = self::understood(&report.summary) + "\n";
         text += &verdicts(report);
         if let Some(run) = report.run.as_ref().filter(|_| has_patterns(report)) {
             text += &format!("Run on {} {} at {}.\n", run.target, run.version, run.level);
@@ -209,6 +204,17 @@ impl Printer<'_> {
         }
         text
     }
+}
+
+/// `1 procedure, 2 transactions; 5 of 6 statements understood`
+pub(super) fn understood(summary: &SummaryReport) -> String {
+    let SummaryReport { procedures, transactions, statements, understood, .. } = summary;
+    format!(
+        "{}, {}; {understood} of {} understood",
+        count(*procedures as u64, "procedure"),
+        count(*transactions as u64, "transaction"),
+        count(*statements as u64, "statement"),
+    )
 }
 
 fn has_patterns(report: &AnalysisReport) -> bool {

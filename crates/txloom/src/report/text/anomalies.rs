@@ -4,7 +4,7 @@ use txloom_core::search::script;
 
 use super::super::model::analysis::{AnalysisReport, AnomaliesReport, FixesReport, RemarkSeverity, StructureReport};
 use super::TextOptions;
-use super::analysis::{Printer, verdicts};
+use super::analysis::{Printer, understood, verdicts};
 use super::hunt::count;
 use super::wrapped;
 use crate::analyze::SourceFile;
@@ -112,6 +112,7 @@ fn conclusion(report: &AnalysisReport, anomalies: &AnomaliesReport, options: &Te
         lines.extend(removed_by(fixes, structures.len()));
     }
     if anomalies.patterns {
+        lines.push(understood(&report.summary));
         lines.push(format!("Whole transactions, at serializable: {}", verdicts(report).trim_end().replace('\n', "; ")));
     }
     lines.iter().flat_map(|line| wrapped(line, options.width)).map(|line| line + "\n").collect()
