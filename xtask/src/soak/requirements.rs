@@ -128,7 +128,7 @@ fn storm() -> Result<Vec<String>> {
         "--sessions",
         "8",
     ]);
-    let done = command.args(["--level", "eventual", "--format", "json"]).output().context("running txloom")?;
+    let done = command.args(["--level", "store:eventual", "--format", "json"]).output().context("running txloom")?;
     match json::parse(&String::from_utf8_lossy(&done.stdout)).map(|report| report.body) {
         Ok(Body::Storm(report)) => {
             Ok(report.invariants.map(|told| told.broken.into_iter().map(|one| one.name).collect()).unwrap_or_default())

@@ -23,7 +23,7 @@ use super::stage::Stages;
 use super::witness::Witness;
 use crate::budget::WorkBudget;
 use crate::flow::program::Given;
-use crate::program::paths::{Limits, Pass, Way, ways};
+use crate::program::paths::{Limits, Pass, PathCut, Way, ways};
 use crate::program::schema::Schema;
 
 /// How many plans of one cycle are asked about, and how many of them for the same ways: if the first few do not work,
@@ -270,7 +270,9 @@ impl<'a> Search<'a> {
             (0..procedures.len()).map(|at| self.ways(procedures[at], passes(at), &mut known.ways)).collect();
         // A plan that leaves open what is seen is worth many.
         let plans_each = if levels.iter().all(Target::is_open) { 1 } else { PLANS_EACH };
-        let (mut is_known, mut left) = (true, PLANS_MAX);
+        // A path that a bound left out may be the one on which the cycle happens.
+        let is_cut = (0..procedures.len()).any(|at| self.is_cut(procedures[at], passes(at)));
+        let (mut is_known, mut left) = (!is_cut, PLANS_MAX);
         for ways in combinations(&each, self.options.limits.ways) {
             let question = plan::Question {
                 procedures: &self.given,
@@ -314,6 +316,14 @@ impl<'a> Search<'a> {
             }
         }
         if is_known { Look::Impossible } else { Look::Unknown }
+    }
+
+    /// True if a bound left out ways that pass these nodes: a loop may go round more often, or there are too many. Rows
+    /// beyond those that a table has here are left out anyway.
+    fn is_cut(&self, procedure: u16, passes: Vec<Pass>) -> bool {
+        let access = self.procedures[usize::from(procedure)].access;
+        let limits = Limits { ways: WAYS_TRIED, ..self.options.limits };
+        ways(access, &passes, &limits).cuts.iter().any(|cut| !matches!(cut, PathCut::Rows(_)))
     }
 
     /// The ways of a procedure that pass these nodes, but for those that contradict themselves.

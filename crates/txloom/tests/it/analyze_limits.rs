@@ -29,9 +29,11 @@ fn time_that_is_up_is_unknown_with_its_reason() {
     limited(|| {
         let folder = TestDir::new("limits-time");
         let file = large(&folder, 200);
-        for more in
-            [&["--level", "eventual"][..], &["--level", "eventual", "--run"], &["--level", "store:causal", "--fix"]]
-        {
+        for more in [
+            &["--level", "store:eventual"][..],
+            &["--level", "eventual", "--run"],
+            &["--level", "store:causal", "--fix"],
+        ] {
             let done = output(&[&["analyze", file.as_str(), "--for", "1s"], more].concat());
             // What was found by then is an anomaly; what was not looked at is a gap.
             assert!([1, 5].contains(&done.code), "{more:?}: {} {}{}", done.code, done.stdout, done.stderr);
@@ -59,7 +61,7 @@ fn memory_is_a_budget() {
     limited(|| {
         let folder = TestDir::new("limits-memory");
         let file = large(&folder, 200);
-        let done = output(&["analyze", &file, "--level", "eventual", "--memory", "1M"]);
+        let done = output(&["analyze", &file, "--level", "store:eventual", "--memory", "1M"]);
         assert_eq!(done.code, 5, "{}{}", done.stdout, done.stderr);
         assert!(done.stdout.contains("because the memory budget was spent"), "{}", done.stdout);
         let wrong = output(&["analyze", &file, "--memory", "1"]);

@@ -52,7 +52,7 @@ fn cases_route_sessions_and_run_again() {
     limited(|| {
         let folder = TestDir::new("stores-cases");
         let out = folder.path().join("found").display().to_string();
-        let more = ["--level", "eventual", "--instances", "2", "--run", "-o", out.as_str()];
+        let more = ["--level", "store:eventual", "--instances", "2", "--run", "-o", out.as_str()];
         let found = analyze(&folder, BACKWARDS, &more);
         assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
         let files = std::fs::read_dir(&out).expect("there are cases").map(|entry| entry.expect("it is read").path());

@@ -44,11 +44,12 @@
 //!
 //! # Limits
 //!
-//! Loops are unrolled [a few times](Limits::rounds). A statement that fails (a key that is there already, a CHECK, a
+//! Loops that constants do not end are unrolled [a few times](Limits::rounds). A statement that fails (a key that is there already, a CHECK, a
 //! division by zero) is taken to be none of the way. Cascades and triggers are not followed. Text is compared byte by
 //! byte, and only for equality.
 
 pub mod ways;
+mod constants;
 pub(crate) mod symbol;
 mod values;
 mod rows;
@@ -63,7 +64,7 @@ mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use ways::{Limits, Pass, Way, Ways, ways};
+pub use ways::{Limits, Pass, PathCut, Way, Ways, ways};
 
 use crate::program::access::ProcedureAccess;
 use crate::program::ir::{Procedure, Span};
@@ -179,7 +180,7 @@ pub fn find(question: &Question<'_>) -> Answer {
     let ways: Vec<Ways> =
         question.instances.iter().map(|instance| ways(instance.access, &instance.passes, limits)).collect();
     let (combinations, all) = combinations(&ways, limits.ways);
-    let mut impossible = Impossible { conflict: Vec::new(), complete: all && ways.iter().all(|ways| ways.complete) };
+    let mut impossible = Impossible { conflict: Vec::new(), complete: all && ways.iter().all(Ways::is_complete) };
     let mut likely = Vec::new();
     let mut is_known = true;
     for (number, chosen) in combinations.into_iter().enumerate() {

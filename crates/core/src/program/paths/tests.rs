@@ -166,7 +166,7 @@ fn loops_go_round_as_often_as_they_must() {
     let body = "DECLARE i INT DEFAULT 0; WHILE i < n DO SET i = i + 1; IF i = 3 THEN SELECT 1; END IF; END WHILE;";
     check("n INT", body, &[("SELECT 1", &[])], "a.n=3");
     let endless = body.replace("i = 3", "i = 30");
-    check("n INT", &endless, &[("SELECT 1", &[])], "impossible within bounds: Taken `i = 30`");
+    check("n INT", &endless, &[("SELECT 1", &[])], "impossible within bounds: ");
 }
 
 #[test]

@@ -2,12 +2,17 @@
 //!
 //! A way must pass some nodes in order. So the search runs over pairs of a node and how many of them have been passed,
 //! guided by how many steps are left at least (A\*): no step is made that cannot lead to an end.
+//!
+//! A branch that constants decide is followed as they say, so `FOR i IN 1..10` goes round ten times. Other loops are
+//! unrolled [a few times](Limits::rounds); what that leaves out is a [`PathCut`].
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::constants::KnownValues;
 use crate::program::access::ProcedureAccess;
 use crate::program::code::OperationKind;
+use crate::program::ir::{Expr, ExprKind};
 
 /// A node that a way has to pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,8 +39,26 @@ pub struct Way {
 pub struct Ways {
     /// Shortest first; those that end with a failure of the call last.
     pub ways: Vec<Way>,
-    /// Whether these are all.
-    pub complete: bool,
+    /// The bounds that left paths out; none if these are all.
+    pub cuts: BTreeSet<PathCut>,
+}
+
+impl Ways {
+    /// True if no path was left out.
+    pub fn is_complete(&self) -> bool {
+        self.cuts.is_empty()
+    }
+}
+
+/// A bound that left paths out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PathCut {
+    /// The loop that this node leads back to goes round more often than it is unrolled.
+    Rounds(usize),
+    /// The loop over the rows of a query that this node leads back to goes round more often than it is unrolled.
+    Rows(usize),
+    /// There are more paths, or longer ones, than are looked at.
+    Count,
 }
 
 /// How far is looked.
@@ -59,11 +82,13 @@ impl Default for Limits {
 const FAILURE_COST: usize = 10_000;
 /// How many steps are looked at: loops within loops have more ways than anybody wants to see.
 const STEPS_MAX: usize = 50_000;
+/// The length of the longest path: loops that constants end are unrolled up to here.
+const LENGTH_MAX: usize = 600;
 
 /// The ways that pass these nodes in order.
 pub fn ways(access: &ProcedureAccess, passes: &[Pass], limits: &Limits) -> Ways {
     let graph = Graph { access, passes };
-    Search { left: graph.left(), graph, steps: Vec::new(), open: BinaryHeap::new(), complete: true }.run(limits)
+    Search { left: graph.left(), graph, steps: Vec::new(), open: BinaryHeap::new(), cuts: BTreeSet::new() }.run(limits)
 }
 
 /// A node, and how many nodes have been passed once it is.
@@ -131,6 +156,8 @@ struct Step {
     position: Position,
     before: Option<usize>,
     length: usize,
+    /// The values that are known before the node.
+    known: KnownValues,
 }
 
 struct Search<'a> {
@@ -139,17 +166,17 @@ struct Search<'a> {
     steps: Vec<Step>,
     /// The last steps of unfinished ways: the least whole length first, then the one that was met first.
     open: BinaryHeap<Reverse<(usize, usize)>>,
-    complete: bool,
+    cuts: BTreeSet<PathCut>,
 }
 
 impl Search<'_> {
     fn run(mut self, limits: &Limits) -> Ways {
         let start: Vec<Position> = self.graph.arrivals(0, 0).collect();
-        start.into_iter().for_each(|position| self.push(position, None));
+        start.into_iter().for_each(|position| self.push(position, None, KnownValues::default()));
         let mut ways = Vec::new();
         while let Some(Reverse((_, at))) = self.open.pop() {
             if ways.len() >= limits.ways || self.steps.len() > STEPS_MAX {
-                self.complete = false;
+                self.cuts.insert(PathCut::Count);
                 break;
             }
             let position = self.steps[at].position;
@@ -157,25 +184,64 @@ impl Search<'_> {
                 ways.push(self.way(at));
                 continue;
             }
-            for next in self.graph.successors(position) {
-                if self.leads_on(next) && self.rounds(at, position.0, next.0) >= limits.rounds {
-                    self.complete = false;
-                } else {
-                    self.push(next, Some(at));
+            self.go_on(at, limits);
+        }
+        Ways { ways, cuts: self.cuts }
+    }
+
+    /// Makes the next steps of a path: one, if constants decide where it goes.
+    fn go_on(&mut self, at: usize, limits: &Limits) {
+        let (position, known) = (self.steps[at].position, self.steps[at].known.clone());
+        let operation = self.graph.access.nodes.get(position.0).map(|node| &node.operation);
+        let decided = operation.and_then(|operation| known.decides(operation));
+        let after = operation.map(|operation| known.after(operation)).unwrap_or_default();
+        for next in self.graph.successors(position) {
+            let is_refuted = decided.is_some_and(|truth| truth != (next.0 == position.0 + 1));
+            if !is_refuted && self.leads_on(next) {
+                match self.cut(at, next.0, limits) {
+                    Some(cut) => _ = self.cuts.insert(cut),
+                    None => self.push(next, Some(at), after.clone()),
                 }
             }
         }
-        Ways { ways, complete: self.complete }
+    }
+
+    /// The bound that forbids to go on from a step to a node.
+    fn cut(&self, at: usize, to: usize, limits: &Limits) -> Option<PathCut> {
+        let from = self.steps[at].position.0;
+        if self.steps[at].length >= LENGTH_MAX {
+            return Some(PathCut::Count);
+        }
+        if to > from || self.rounds(at, from, to) < limits.rounds {
+            return None;
+        }
+        let is_by_rows = (to..=from).filter(|node| self.is_exit(*node, to, from)).all(|node| self.asks_for_row(node));
+        Some(if is_by_rows { PathCut::Rows(from) } else { PathCut::Rounds(from) })
+    }
+
+    /// True if a loop can be left at a node: a branch that leads out of it.
+    fn is_exit(&self, node: usize, first: usize, last: usize) -> bool {
+        let nodes = &self.graph.access.nodes;
+        matches!(nodes[node].operation.kind, OperationKind::Unless(..))
+            && nodes[node].successors.iter().any(|next| !(first..=last).contains(next))
+    }
+
+    /// True if a branch depends on nothing but whether there was one more row.
+    fn asks_for_row(&self, node: usize) -> bool {
+        match &self.graph.access.nodes[node].operation.kind {
+            OperationKind::Unless(condition, _) => is_about_rows(condition),
+            _ => false,
+        }
     }
 
     fn leads_on(&self, (node, passed): Position) -> bool {
         self.left[passed][node].is_some()
     }
 
-    fn push(&mut self, position: Position, before: Option<usize>) {
+    fn push(&mut self, position: Position, before: Option<usize>, known: KnownValues) {
         let Some(left) = self.left[position.1][position.0] else { return };
         let length = before.map_or(0, |before| self.steps[before].length + 1);
-        self.steps.push(Step { position, before, length });
+        self.steps.push(Step { position, before, length, known });
         self.open.push(Reverse((length + left, self.steps.len() - 1)));
     }
 
@@ -184,13 +250,21 @@ impl Search<'_> {
         std::iter::successors(Some(at), |at| self.steps[*at].before)
     }
 
-    /// How often the way to this step has gone back along an edge; 0 if it does not lead back.
+    /// How often the path to this step has gone back along an edge, but for rounds that only constants could have ended.
     fn rounds(&self, at: usize, from: usize, to: usize) -> usize {
-        if to > from {
-            return 0;
+        let (mut rounds, mut is_past, mut is_open, mut later) = (0, false, false, None);
+        for step in self.back(at).map(|at| &self.steps[at]) {
+            let node = step.position.0;
+            if later == Some(to) && node == from {
+                rounds += usize::from(is_past && is_open);
+                (is_past, is_open) = (true, false);
+            }
+            if (to..=from).contains(&node) && self.is_exit(node, to, from) {
+                is_open |= step.known.decides(&self.graph.access.nodes[node].operation).is_none();
+            }
+            later = Some(node);
         }
-        let nodes: Vec<usize> = self.back(at).map(|at| self.steps[at].position.0).collect();
-        nodes.windows(2).filter(|pair| pair[1] == from && pair[0] == to).count()
+        rounds + usize::from(is_past && is_open)
     }
 
     fn way(&self, at: usize) -> Way {
@@ -203,6 +277,15 @@ impl Search<'_> {
             nodes: steps.iter().map(|at| self.steps[*at].position.0).collect(),
             passed: (0..steps.len()).filter(counts).collect(),
         }
+    }
+}
+
+/// True if a condition mentions `FOUND()` and no variable.
+fn is_about_rows(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::Found => true,
+        ExprKind::Not(inner) => is_about_rows(inner),
+        _ => false,
     }
 }
 
@@ -220,7 +303,7 @@ mod tests {
         let found = ways(&access, passes, &Limits { rounds, ways: 4, ..Limits::default() });
         let show = |way: &Way| way.nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         assert_eq!(found.ways.iter().map(show).collect::<Vec<_>>(), expect, "{body}");
-        assert_eq!(found.complete, complete, "{body}");
+        assert_eq!(found.is_complete(), complete, "{body}");
         for way in &found.ways {
             assert_eq!(way.passed.len(), passes.len());
             assert!(way.passed.is_sorted_by(|a, b| a < b));
@@ -250,6 +333,24 @@ mod tests {
         check(body, &[], 2, &["0 3", "0 1 2 0 3", "0 1 2 0 1 2 0 3"], false);
         check(body, &[pass(1), pass(1)], 2, &["0 1 2 0 1 2 0 3"], false);
         check("LOOP a; END LOOP;", &[], 2, &[], true);
+    }
+
+    /// A loop that constants end is unrolled to its end, whatever the bound.
+    #[test]
+    fn loops_with_constant_bounds_are_unrolled_fully() {
+        // 0 c := 0; 1 unless c < 5, to 5; 2 a; 3 c := c + 1; 4 to 1; end
+        let round = " 1 2 3 4".repeat(5);
+        let body = "SET c = 0; WHILE c < 5 DO a; SET c = c + 1; END WHILE;";
+        check(body, &[], 2, &[&format!("0{round} 1 5")], true);
+        // In each of two rounds, a branch that only a run decides.
+        let body = "SET c = 0; WHILE c < 2 DO SET c = c + 1; IF FOUND() THEN a; END IF; END WHILE;";
+        let expect = [
+            "0 1 2 3 6 1 2 3 6 1 7",
+            "0 1 2 3 4 5 6 1 2 3 6 1 7",
+            "0 1 2 3 6 1 2 3 4 5 6 1 7",
+            "0 1 2 3 4 5 6 1 2 3 4 5 6 1 7",
+        ];
+        check(body, &[], 1, &expect, true);
     }
 
     #[test]

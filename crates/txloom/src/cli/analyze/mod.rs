@@ -70,7 +70,8 @@ pub struct AnalyzeArgs {
     /// Where a cycle is not possible with those rows: let up to N calls come before, one after the other
     #[arg(long, value_name = "N", default_value_t = 0, requires = "initial")]
     pub prefix: usize,
-    /// Stop after this time, report what was found by then, and tell what was not looked at, e.g. 30s, 5m
+    /// Stop after this time, report what was found by then, and tell what was not looked at, e.g. 30s, 5m [default
+    /// without --level: 2m]
     #[arg(long = "for", value_name = "TIME")]
     pub time: Option<String>,
     /// Stop once so much memory is in use, in the same way, e.g. 500M, 4G [default: half of what the machine has left]

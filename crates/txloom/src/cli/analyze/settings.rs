@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use txloom_core::level::LevelName;
 use txloom_core::program::front::Definitions;
@@ -73,11 +74,16 @@ pub(super) struct SearchSettings {
     pub(super) second: Option<Arc<Second>>,
 }
 
-/// How long the analysis may take, and how much memory.
+/// The time of a search that nobody asked for by a level: it must not surprise anybody by its length.
+const ASSUMED_TIME: Duration = Duration::from_secs(120);
+
+/// The time and the memory that the analysis may take.
 pub(super) fn limits(args: &AnalyzeArgs) -> Result<WorkLimits, Failure> {
     let memory = args.memory.as_deref().map(settings::parse_size).transpose()?;
+    let time = args.time.as_deref().map(settings::parse_span).transpose()?;
+    let is_assumed = args.level.is_none() && !(args.summary || args.tables || args.each_statement);
     Ok(WorkLimits {
-        time: args.time.as_deref().map(settings::parse_span).transpose()?,
+        time: time.or(is_assumed.then_some(ASSUMED_TIME)),
         memory: Some(memory.unwrap_or_else(affordable_bytes)),
     })
 }
