@@ -10,7 +10,9 @@ fn main() -> ExitCode {
         Ok(args) => {
             cli::signals::install();
             let mut streams = Streams::of_process(args.color);
-            cli::guarded(&mut streams, |streams| run(&args, streams))
+            let exit = cli::guarded(&mut streams, |streams| run(&args, streams));
+            cli::signals::finish();
+            exit
         }
         Err(exit) => exit,
     };

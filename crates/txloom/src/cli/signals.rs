@@ -40,6 +40,11 @@ pub fn install() {
     listener.spawn(move || listen(reader)).expect("the first thread of a process can be started");
 }
 
+/// Removes what a command that was asked to stop has left for later, after its report.
+pub fn finish() {
+    servers::abandon();
+}
+
 /// Does not return if the process is being ended: what its servers' end looks like from here is no error to report.
 pub(super) fn wait_if_ending() {
     while ENDING.load(Ordering::SeqCst) {

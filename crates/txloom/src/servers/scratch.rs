@@ -46,6 +46,7 @@ use super::guard::Guard;
 use super::process::ServerProcesses;
 use super::user::ServerUser;
 use super::{ServerOptions, files, roots, shared_memory};
+use crate::interrupt;
 
 /// The file whose lock says that the owner lives.
 const LOCK: &str = "lock";
@@ -197,7 +198,12 @@ impl ScratchDir {
 }
 
 impl Drop for ScratchDir {
+    /// Removes the directory, unless the user has asked to stop: then what there is to report comes first, and
+    /// [`abandon`] removes the directory afterwards.
     fn drop(&mut self) {
+        if interrupt::requested() && !self.kept {
+            return;
+        }
         forget(&self.path);
         if self.kept {
             return;
