@@ -31,7 +31,7 @@ fn time_that_is_up_is_unknown_with_its_reason() {
         let file = large(&folder, 200);
         for more in [
             &["--level", "store:eventual"][..],
-            &["--level", "eventual", "--run"],
+            &["--level", "store:eventual", "--run"],
             &["--level", "store:causal", "--fix"],
         ] {
             let done = output(&[&["analyze", file.as_str(), "--for", "1s"], more].concat());
