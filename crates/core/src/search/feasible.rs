@@ -317,7 +317,7 @@ impl<'s, 'a> Search<'s, 'a> {
         all
     }
 
-    /// Small numbers, no NULLs, few rows.
+    /// Small numbers, no NULLs, few rows, few deliveries.
     fn wish(&mut self) {
         let arguments: Vec<_> = self.stage.arguments.iter().flat_map(|one| one.values().copied()).collect();
         let problem = &mut self.symbols.problem;
@@ -327,6 +327,11 @@ impl<'s, 'a> Search<'s, 'a> {
         }
         self.wish_distinct();
         let problem = &mut self.symbols.problem;
+        // What nobody has to see need not be delivered: not every network can be told to.
+        for sees in self.stage.sights().values() {
+            let unseen = problem.not(*sees);
+            problem.prefer([unseen]);
+        }
         let rows: Vec<_> = self.stage.world.tables.iter().flat_map(|slots| &slots.rows).collect();
         for row in &rows {
             let absent = problem.not(row.present);
