@@ -70,6 +70,15 @@ pub(super) fn command(program: &Path, user: Option<&ServerUser>, dir: &Path, net
     command
 }
 
+/// The user for programs that want to know the name of the user who runs them; `None`: any user, since names can be given
+/// ([`named_command`]).
+pub(super) fn named_user() -> Option<ServerUser> {
+    let mut trial = process::command(Path::new("unshare"), None, Path::new("/"));
+    trial.args(["--mount", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut can_give_names = || trial.status().is_ok_and(|status| status.success());
+    if geteuid().is_root() && !can_give_names() { ServerUser::with_name() } else { None }
+}
+
 /// A command for programs that want to know the name of the user who runs them. If the user has none, they see a list of
 /// users in which he has; `list` is where it is written.
 pub(super) fn named_command(program: &Path, user: Option<&ServerUser>, dir: &Path, list: &Path) -> io::Result<Command> {

@@ -59,7 +59,18 @@ impl ServerUser {
                 }
             }
         }
-        Ok(holds(NOBODY).then_some(ServerUser { uid: NOBODY, gid: NOBODY, dedicated: false }))
+        Ok(ServerUser::nobody(holds))
+    }
+
+    /// The user who owns nothing and has a name, if that number can be given away.
+    fn nobody(holds: impl Fn(u32) -> bool) -> Option<ServerUser> {
+        holds(NOBODY).then_some(ServerUser { uid: NOBODY, gid: NOBODY, dedicated: false })
+    }
+
+    /// A user who has a name, for root of a container that may not give one to others.
+    pub(super) fn with_name() -> Option<ServerUser> {
+        let (uids, gids) = (NumberMap::read("/proc/self/uid_map"), NumberMap::read("/proc/self/gid_map"));
+        ServerUser::nobody(|number| uids.holds(number) && gids.holds(number))
     }
 
     /// The user that a directory was given to.

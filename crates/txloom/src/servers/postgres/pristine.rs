@@ -44,7 +44,8 @@ impl Pristine {
     }
 
     fn make(installation: &Installation) -> Result<Pristine, ServerError> {
-        let scratch = ScratchDir::for_server(&ServerOptions::default());
+        let scratch =
+            ScratchDir::for_server(&ServerOptions { user: confinement::named_user(), ..ServerOptions::default() });
         let scratch = scratch.map_err(failed("make a scratch directory for PostgreSQL"))?;
         let mut pristine = Pristine { installation: installation.clone(), scratch };
         let program = installation.bin.join("initdb");
