@@ -234,18 +234,16 @@ fn files_of_mariadb_lead_nowhere() {
 #[test]
 fn servers_start_where_nothing_can_be_mounted() {
     limited(|| {
-        if !rustix::process::geteuid().is_root() {
+        if !is_root() {
             return;
         }
+        let folder = TestDir::new("attacks-container");
+        let case = "-- @case 1\n/*init*/ CREATE TABLE t (a INT);\n/*a*/ INSERT INTO t VALUES (1);\n-- > affected 1\n";
+        let file = folder.file("case.sql", case);
         for target in ["postgres", "mariadb"] {
-            let mut command = std::process::Command::new("setpriv");
-            command.args(["--bounding-set=-sys_admin", env!("CARGO_BIN_EXE_txloom"), "run", "-", "--on", target]);
-            let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-            let mut child = child.stderr(std::process::Stdio::piped()).spawn().expect("setpriv is there");
-            let case =
-                b"-- @case 1\n/*init*/ CREATE TABLE t (a INT);\n/*a*/ INSERT INTO t VALUES (1);\n-- > affected 1\n";
-            std::io::Write::write_all(&mut child.stdin.take().expect("it has an input"), case).expect("it reads");
-            let done = child.wait_with_output().expect("it ends");
+            let mut command = Command::new("setpriv");
+            command.args(["--bounding-set=-sys_admin", env!("CARGO_BIN_EXE_txloom"), "run", &file, "--on", target]);
+            let done = command.output().expect("setpriv is there");
             assert_eq!(done.status.code(), Some(0), "{target}: {}", String::from_utf8_lossy(&done.stderr));
         }
     });
