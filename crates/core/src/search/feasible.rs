@@ -327,11 +327,6 @@ impl<'s, 'a> Search<'s, 'a> {
         }
         self.wish_distinct();
         let problem = &mut self.symbols.problem;
-        // What nobody has to see need not be delivered: not every network can be told to.
-        for sees in self.stage.sights().values() {
-            let unseen = problem.not(*sees);
-            problem.prefer([unseen]);
-        }
         let rows: Vec<_> = self.stage.world.tables.iter().flat_map(|slots| &slots.rows).collect();
         for row in &rows {
             let absent = problem.not(row.present);
@@ -348,6 +343,13 @@ impl<'s, 'a> Search<'s, 'a> {
                 }
                 _ => {}
             }
+        }
+        // What nobody has to see need not be delivered, and what a call has done is there: few networks can be told more.
+        let moves = &self.asked.plan.moves;
+        for ((reader, writer), sees) in self.stage.sights() {
+            let is_own = moves[*reader].instance == moves[*writer].instance;
+            let easy = if is_own { *sees } else { problem.not(*sees) };
+            problem.prefer([easy]);
         }
     }
 

@@ -313,7 +313,7 @@ fn a_case_that_never_repeats_is_undecided() {
             tagged("a UPDATE t > idle"),
             tagged("a UPDATE t > error unique idle"),
             tagged("a UPDATE t > error unique idle"),
-            tagged("a UPDATE t > error check idle"),
+            tagged("a UPDATE t > error out-of-range idle"),
         ],
         "the same serial order gives something else each time: clocks, random numbers, unordered LIMIT?",
     );
