@@ -44,9 +44,9 @@
 //!
 //! # Limits
 //!
-//! Loops that constants do not end are unrolled [a few times](Limits::rounds). A statement that fails (a key that is there already, a CHECK, a
-//! division by zero) is taken to be none of the way. Cascades and triggers are not followed. Text is compared byte by
-//! byte, and only for equality.
+//! Loops that constants do not end are unrolled [a few times](Limits::rounds). A statement that fails (a key that is
+//! there already, a CHECK, a division by zero) is taken to be none of the path. Cascades and triggers are not followed.
+//! Text is compared byte by byte, and only for equality.
 
 pub mod ways;
 mod constants;
